@@ -13,6 +13,7 @@ import (
 // TestADiskThatIsNotFreeIsNoLeg has a real kernel use disks in the ways in which they are used. Each refusal says which, and what
 // to do, and leaves the disk as it is.
 func TestADiskThatIsNotFreeIsNoLeg(t *testing.T) {
+	t.Parallel()
 	host := machinetest.New(t, 33)
 	g := guest{host.Boot(t, "one"), t}
 	volume := func() string { return g.device(host.Volume(t, 320<<20, "one")) }

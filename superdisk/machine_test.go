@@ -18,6 +18,7 @@ func TestMain(m *testing.M) { machinetest.Main(m) }
 // TestSuperDiskOnMachines makes an array on one machine, loses the machine, serves from the network leg on another, and brings a new
 // local leg into step while files are written; then takes the guards one by one.
 func TestSuperDiskOnMachines(t *testing.T) {
+	t.Parallel()
 	host := machinetest.New(t, 31)
 	one := guest{host.Boot(t, "one"), t}
 	local, network := host.Volume(t, 512<<20, "one"), host.Volume(t, 512<<20, "one")

@@ -27,28 +27,15 @@ func newLab(t *testing.T, product string, nodes int) *cluster.Cluster {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
+	c := labtest.Cluster(t, lab.Spec{
+		Name: "rb-" + product, Product: product, Nodes: nodes, Config: map[string]string{"innodb_buffer_pool_size": "64M"},
+	})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := lab.Cache(os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
-	c, err := lab.Up(t.Context(), lab.Spec{
-		Name: "rb-" + product, Product: product, Nodes: nodes, Config: map[string]string{"innodb_buffer_pool_size": "64M"},
-	}, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
 	on := lab.AsCluster(c, enginemysql.Engine{}, m)
-	t.Cleanup(func() {
-		_ = on.Close()
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { _ = on.Close() }) // before the servers end
 	return on
 }
 
@@ -230,6 +217,12 @@ func TestOnMySQL(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestServersOfMySQL restarts, stops, kills and freezes servers for most of its time, beside what is done to those of TestOnMySQL.
+func TestServersOfMySQL(t *testing.T) {
+	t.Parallel()
+	on := newLab(t, "mysql", 2)
 	keepsOverARestart(t, on)
 	conformStart(t, on)
 }

@@ -89,6 +89,7 @@ func blueGreenWorld(t *testing.T) (*fixture, func(node string, texts ...string))
 }
 
 func TestABlueGreenDeploymentAndItsWayBack(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
@@ -181,6 +182,7 @@ func asPermanent(err error, into **hint.PermanentError) bool {
 }
 
 func TestASwitchoverThatRDSTakesBackIsNotCalledDone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, cluster.Node{}.Target, nil)
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
 	if _, err := w.bind(t, "rds.create-blue-green", "{node: db1, name: next}").Check(t.Context(), w.on); err == nil {

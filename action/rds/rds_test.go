@@ -123,6 +123,7 @@ func (w *fixture) bind(t *testing.T, name, with string) action.Task {
 }
 
 func TestActionsConform(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
@@ -177,6 +178,7 @@ func TestActionsConform(t *testing.T) {
 }
 
 func TestARebootIsSeenByTheServersAge(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
@@ -223,6 +225,7 @@ func rebootsAServer(t *testing.T, w *fixture, db labtest.Server) {
 }
 
 func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	w.Fail("CreateDBInstanceReadReplica", awstest.Lost)
 	task := w.bind(t, "rds.create-replica", "{node: db1, name: new}")
@@ -240,6 +243,7 @@ func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
 }
 
 func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	w.Fail("FailoverDBCluster", awstest.Ignored)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -259,6 +263,7 @@ func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
 }
 
 func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	for name, c := range map[string]struct{ action, with, says string }{
 		"others' pending values": {"rds.modify-class", "{node: db1, class: db.r6g.large}", "MultiAZ true"},
@@ -287,6 +292,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 }
 
 func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	w.on.AWS = nil
 	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.on)
@@ -309,6 +315,7 @@ func (w *fixture) leads(t *testing.T, r *aws.RDS, reader string) {
 
 // What a run made and a person, or a failover, has made a primary of since is not deleted when the run is taken back.
 func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ action, with, says string }{
 		"a replica that was promoted":         {"rds.create-replica", "{node: db1, name: new}", "a standalone primary now"},
 		"a reader that has become the writer": {"aurora.add-reader", "{node: db3, class: db.r6g.large}", "the writer of cluster shop now"},
@@ -353,6 +360,7 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 
 // A failover that others have made since, to a third instance, is not undone with the run's own.
 func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	i := awstest.Instance{ID: "orders-3", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: "127.0.0.1:3306", Group: "own"}
 	w.Instances.Add(i)
@@ -389,6 +397,7 @@ func (w *fixture) becomes(t *testing.T, id string) {
 
 // What somebody asked for since the check is not applied beside a tier.
 func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
 	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.on, action.Call{Token: "one", Progress: func(float64, string) {}})
@@ -400,6 +409,7 @@ func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
 
 // A Plimsoll that dies while a reader is being created is not there to keep it out: the next one does, before anything else.
 func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, engine.Target{}, nil)
 	task := w.bind(t, "aurora.add-reader", "{node: db3, class: db.r6g.large}")
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
@@ -421,6 +431,7 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 
 // What belongs to a step that is not undone is not undone either, once it is done.
 func TestAParameterThatLastsIsNotUndone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, cluster.Node{}.Target, nil)
 	w.fill(t)
 	w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true) // static: no server is asked for it

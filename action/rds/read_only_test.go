@@ -19,6 +19,7 @@ import (
 // A parameter group that a primary and its replica share does not open the replica, by an act or by an undo. The API is a stand-in; the
 // two servers are real, and one replicates from the other.
 func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}

@@ -29,12 +29,28 @@ func Main(m *testing.M) {
 	case len(os.Args) > 2 && os.Args[1] == "superdisk" && os.Args[2] == "seed":
 		err = seed.Main(context.Background(), os.Stdin, os.Stdout)
 	default:
-		os.Exit(m.Run())
+		var status int
+		if status, err = inHome(m); err == nil {
+			os.Exit(status)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// inHome runs the tests with a state folder of their own.
+func inHome(m *testing.M) (status int, err error) {
+	home, err := os.MkdirTemp("", "plimsoll-home-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(home)
+	if err := os.Setenv("PLIMSOLL_HOME", home); err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
 }
 
 // Host runs machines and keeps volumes.

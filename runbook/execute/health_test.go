@@ -41,6 +41,7 @@ func (frailDatabase) Close() error { return nil }
 
 // Each target that is worked on leaves its node ill.
 func TestNoTargetBeginsBesideANodeThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	plain := b.Open
 	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {

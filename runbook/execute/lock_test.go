@@ -42,6 +42,7 @@ steps:
 `
 
 func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = 2 * time.Second
 	shared := &runbooktest.MemoryLock{}
@@ -71,6 +72,7 @@ func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
 }
 
 func TestAClusterThatIsTakenForARunInTheMakingIsNotTakenOver(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})
 	if err != nil {
@@ -91,6 +93,7 @@ func TestAClusterThatIsTakenForARunInTheMakingIsNotTakenOver(t *testing.T) {
 
 // TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks has a process that sleeps for longer than its lease between the two.
 func TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = time.Second
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})

@@ -27,6 +27,7 @@ func labMadeAt(b *bench, made *time.Time) {
 }
 
 func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = 50 * time.Millisecond
 	var made time.Time
@@ -69,6 +70,7 @@ func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
 }
 
 func TestALabMadeAnewHasNothingLeftOfTheOldOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var made time.Time
 	labMadeAt(b, &made)
@@ -97,6 +99,7 @@ func (shut) ReplicationStatus(context.Context) (engine.ReplicationStatus, error)
 }
 
 func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
+	t.Parallel()
 	on, err := runbooktest.NewCluster("c", "lab", "n1", "n2")
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ func (s shows) Readings(context.Context) ([]engine.Reading, error) {
 }
 
 func TestANodeThatHangsHidesNoOther(t *testing.T) {
+	t.Parallel()
 	on, err := runbooktest.NewCluster("lab1", "lab")
 	if err != nil {
 		t.Fatal(err)

@@ -92,6 +92,7 @@ func nextProcess(t *testing.T, b *bench, run string, o journal.Command) *journal
 
 // Statements without a check tell nothing of themselves afterwards: which of them the server acknowledged stands in the journal.
 func TestStatementsThatAreCutOffTellHowFarTheyCame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	h := &hanging{met: make(chan struct{}, 1), did: &[]string{}}
 	b.Open = func(_ context.Context, name string) (*cluster.Cluster, error) {

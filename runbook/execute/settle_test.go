@@ -22,6 +22,7 @@ func (l *outliving) AwaitInFlight(context.Context, *cluster.Cluster, action.Call
 
 // TestWhatAStepsOwnUndoLeftUnderWayIsWaitedFor has a step whose action leaves nothing behind and whose undo, by another, does.
 func TestWhatAStepsOwnUndoLeftUnderWayIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	on, err := b.Open(t.Context(), "lab1")
 	if err != nil {

@@ -27,8 +27,10 @@ func onServers(t *testing.T, f func(t *testing.T, b *bench)) {
 	if version := os.Getenv("PLIMSOLL_TEST_MARIADB"); version != "" {
 		specs[0].Version = version
 	}
+	t.Parallel()
 	for _, spec := range specs {
 		t.Run(spec.Product, func(t *testing.T) {
+			t.Parallel()
 			spec.Name, spec.Nodes = "pool", 1
 			spec.Config = map[string]string{
 				"innodb_buffer_pool_size": "64M", "innodb_flush_log_at_trx_commit": "2",
@@ -350,6 +352,7 @@ func (b *bench) waitsForMisses(t *testing.T) {
 
 // TestRDSIsWorkedByItsProcedures is on servers of the lab dressed as RDS, whose administrator may set no variable: no RDS was there.
 func TestRDSIsWorkedByItsProcedures(t *testing.T) {
+	t.Parallel()
 	inLab := labtest.Cluster(t, lab.Spec{Name: "pool", Product: "rds-mysql", Nodes: 1, Config: map[string]string{"innodb_buffer_pool_size": "64M", "innodb_flush_log_at_trx_commit": "2"}})
 	m, err := local.New()
 	if err != nil {

@@ -41,26 +41,16 @@ func newStage(t *testing.T, product, tool string, rows int) *stage {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // for the tool's log; what is fetched stays where it was
-	m, err := local.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
-	c, err := lab.Up(t.Context(), lab.Spec{
+	c := labtest.Cluster(t, lab.Spec{
 		Name: "online-" + product, Product: product, Nodes: 2, Config: map[string]string{"innodb_buffer_pool_size": "64M", "binlog_format": "ROW"},
-	}, deps)
+	})
+	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	admin := lab.AsCluster(c, enginemysql.Engine{}, m)
 	s := &stage{T: t, on: lab.AsCluster(c, enginemysql.Engine{}, m), tool: tool}
-	t.Cleanup(func() {
-		_, _ = admin.Close(), s.on.Close()
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { _, _ = admin.Close(), s.on.Close() }) // before the servers end
 	quotedPassword := "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(password) + "'"
 	s.must(admin.Execute(t.Context(), "", []string{
 		"CREATE USER changer@'%' IDENTIFIED BY " + quotedPassword, "GRANT ALL ON *.* TO changer@'%'",
@@ -164,7 +154,24 @@ func (s *stage) snapshot() string {
 	return strings.Join(append(tables, triggers...), "; ")
 }
 
+// TestMain has the tools write their logs into a folder of the test's own; what is fetched stays where it was.
+func TestMain(m *testing.M) {
+	logs, err := os.MkdirTemp("", "plimsoll-online-")
+	if err != nil {
+		panic(err)
+	}
+	for name, value := range map[string]string{"PLIMSOLL_CACHE": cache, "XDG_CACHE_HOME": logs, "PATH": ghostFolder + string(filepath.ListSeparator) + os.Getenv("PATH")} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	status := m.Run()
+	_ = os.RemoveAll(logs)
+	os.Exit(status)
+}
+
 func TestPerconaOnMariaDB(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath(percona); err != nil {
 		t.Skip("percona-toolkit is not installed; .ci/run installs it")
 	}
@@ -177,7 +184,8 @@ func TestGhostOnMySQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	putGhostOnThePath(t)
+	t.Parallel()
+	buildGhost(t)
 	s := newStage(t, "mysql", ghost, 80_000)
 	s.all()
 	t.Run("refuses the other tool", func(t *testing.T) {
@@ -195,19 +203,20 @@ func TestGhostOnMySQL(t *testing.T) {
 	})
 }
 
-// putGhostOnThePath builds gh-ost from its published source, once, and keeps it where fetched servers are kept.
-func putGhostOnThePath(t *testing.T) {
+const ghostVersion = "v1.1.8"
+
+var ghostFolder = filepath.Join(cache, "gh-ost-"+ghostVersion)
+
+// buildGhost builds gh-ost from its published source, once, and keeps it where fetched servers are kept.
+func buildGhost(t *testing.T) {
 	t.Helper()
-	const version = "v1.1.8"
-	folder := filepath.Join(cache, "gh-ost-"+version)
-	t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	if _, err := os.Stat(filepath.Join(folder, ghost)); err == nil {
+	if _, err := os.Stat(filepath.Join(ghostFolder, ghost)); err == nil {
 		return
 	}
 	work := t.TempDir()
 	for _, args := range [][]string{
-		{"mod", "init", "build"}, {"get", "github.com/github/gh-ost@" + version},
-		{"build", "-o", filepath.Join(folder, ghost), "github.com/github/gh-ost/go/cmd/gh-ost"},
+		{"mod", "init", "build"}, {"get", "github.com/github/gh-ost@" + ghostVersion},
+		{"build", "-o", filepath.Join(ghostFolder, ghost), "github.com/github/gh-ost/go/cmd/gh-ost"},
 	} {
 		c := exec.CommandContext(t.Context(), "go", args...)
 		c.Dir, c.Env = work, append(os.Environ(), "GOFLAGS=-mod=mod")
@@ -237,7 +246,6 @@ func (s *stage) all() {
 		s.pauses(t, "", "", func() { s.tell("n2", start) })
 	})
 	s.Run("refuses where somebody else changes the table", func(t *testing.T) { s.foreign(t) })
-	s.Run("refuses without a tool", func(t *testing.T) { s.withoutATool(t) })
 }
 
 // losesNothing writes all the while, looks at the processes, and compares.
@@ -475,7 +483,9 @@ func (s *stage) foreign(t *testing.T) {
 	}
 }
 
-func (s *stage) withoutATool(t *testing.T) {
+// TestRefusesWithoutATool has a PATH of its own, so it runs before the others.
+func TestRefusesWithoutATool(t *testing.T) {
+	s := newStage(t, "mariadb", percona, 5)
 	t.Setenv("PATH", t.TempDir()+":/bin")
 	none := s.task("")
 	none.Path = "no-such-program"
