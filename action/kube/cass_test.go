@@ -20,7 +20,7 @@ var cassLabels = map[string]any{"cassandra.datastax.com/datacenter": "shop"}
 // newCassandra is a data centre of three nodes in three racks, beside another of the same ring.
 func newCassandra(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, cluster.CassOperator, "cql", place...)
+	w := newFixture(t, cluster.CassOperator, "cql", place...)
 	w.settings["concurrent_reads"] = "32"
 	statuses := map[string]any{}
 	for i := range 3 {

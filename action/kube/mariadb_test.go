@@ -22,7 +22,7 @@ var mariadbLabels = map[string]any{"app.kubernetes.io/name": "mariadb", "app.kub
 // newMariaDB is a primary with two replicas.
 func newMariaDB(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, cluster.MariaDBOperator, "mysql", place...)
+	w := newFixture(t, cluster.MariaDBOperator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
 	w.Put(mariadbs.Kind, "shop", kube.Object{
 		"spec": map[string]any{

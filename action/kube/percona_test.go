@@ -27,7 +27,7 @@ func (p percona) labels() map[string]any {
 // newPercona is a cluster of three.
 func newPercona(t *testing.T, p percona, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, p.operator, "mysql", place...)
+	w := newFixture(t, p.operator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
 	spec := map[string]any{p.servers: map[string]any{"size": 3, "image": "percona", "configuration": "[mysqld]\nmax_connections=151\n"}}
 	if p.operator == cluster.PerconaServerOperator { // what the rules of its schema ask for

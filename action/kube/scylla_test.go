@@ -26,7 +26,7 @@ const (
 // newScylla is a data centre of three nodes in three racks, beside another of the same ring.
 func newScylla(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, cluster.ScyllaOperator, "cql", place...)
+	w := newFixture(t, cluster.ScyllaOperator, "cql", place...)
 	var racks []any
 	for i, rack := range []string{"a", "b", "c"} {
 		racks = append(racks, map[string]any{

@@ -92,8 +92,8 @@ func (w *fixture) Delete(k kube.Kind, name string)             { w.objects().Del
 func (w *fixture) Object(k kube.Kind, name string) kube.Object { return w.objects().Object(k, name) }
 func (w *fixture) All(k kube.Kind) []kube.Object               { return w.objects().All(k) }
 
-// newWorld is one whose nodes are pods NAME-0 to NAME-2. A place is done to it before anything is put into it.
-func newWorld(t *testing.T, operator, engineName string, place ...func(*fixture)) *fixture {
+// newFixture is one whose nodes are pods NAME-0 to NAME-2. A place is done to it before anything is put into it.
+func newFixture(t *testing.T, operator, engineName string, place ...func(*fixture)) *fixture {
 	t.Helper()
 	here, err := local.New()
 	if err != nil {

@@ -43,7 +43,7 @@ func (w *fixture) clone(t *testing.T, id string, needed time.Duration) {
 
 func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	w.clone(t, "over", -time.Hour)
 	w.clone(t, "needed", time.Hour)
 	w.clone(t, "shared", -time.Hour) // somebody has added an instance of their own
@@ -101,7 +101,7 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 // One by its name is refused as well, and by the undo of what made it, and before anything of it is deleted.
 func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	w.clone(t, "copy", time.Hour)
 	if err := w.open(t).CreateMember(t.Context(), "copy", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
 		t.Fatal(err)

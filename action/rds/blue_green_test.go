@@ -183,7 +183,7 @@ func asPermanent(err error, into **hint.PermanentError) bool {
 
 func TestASwitchoverThatRDSTakesBackIsNotCalledDone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Node{}.Target, nil)
+	w := newFixture(t, cluster.Node{}.Target, nil)
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
 	if _, err := w.bind(t, "rds.create-blue-green", "{node: db1, name: next}").Check(t.Context(), w.on); err == nil {
 		t.Error("a member of Aurora has a deployment of its own")

@@ -33,7 +33,7 @@ type fixture struct {
 	on *cluster.Cluster
 }
 
-func newWorld(t *testing.T, target engine.Target, e engine.Engine) *fixture {
+func newFixture(t *testing.T, target engine.Target, e engine.Engine) *fixture {
 	t.Helper()
 	s := awstest.New(t)
 	s.Takes = 20 * time.Millisecond
@@ -128,7 +128,7 @@ func TestActionsConform(t *testing.T) {
 		t.Skip("starts real servers")
 	}
 	db := labtest.Up(t, "mariadb")
-	w := newWorld(t, db.Target, db.Engine)
+	w := newFixture(t, db.Target, db.Engine)
 	w.Parameter = func(_, name, value string) {
 		if err := db.Database.(engine.Configurable).Change(context.Background(), name, value); err != nil {
 			t.Error(err)
@@ -183,7 +183,7 @@ func TestARebootIsSeenByTheServersAge(t *testing.T) {
 		t.Skip("starts real servers")
 	}
 	db := labtest.Up(t, "mariadb")
-	rebootsAServer(t, newWorld(t, db.Target, db.Engine), db)
+	rebootsAServer(t, newFixture(t, db.Target, db.Engine), db)
 }
 
 // rebootsAServer has the stand-in restart the real server, and asks for it a second time as after a crash.
@@ -226,7 +226,7 @@ func rebootsAServer(t *testing.T, w *fixture, db labtest.Server) {
 
 func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	w.Fail("CreateDBInstanceReadReplica", awstest.Lost)
 	task := w.bind(t, "rds.create-replica", "{node: db1, name: new}")
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
@@ -244,7 +244,7 @@ func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
 
 func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	w.Fail("FailoverDBCluster", awstest.Ignored)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -264,7 +264,7 @@ func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
 
 func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	for name, c := range map[string]struct{ action, with, says string }{
 		"others' pending values": {"rds.modify-class", "{node: db1, class: db.r6g.large}", "MultiAZ true"},
 		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
@@ -293,7 +293,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 
 func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	w.on.AWS = nil
 	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.on)
 	var permanent *hint.PermanentError
@@ -321,7 +321,7 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 		"a reader that has become the writer": {"aurora.add-reader", "{node: db3, class: db.r6g.large}", "the writer of cluster shop now"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, engine.Target{}, nil)
+			w := newFixture(t, engine.Target{}, nil)
 			task := w.bind(t, c.action, c.with)
 			call := action.Call{Token: "one", Progress: func(float64, string) {}}
 			undo := func() error { return task.(action.Undoer).Undo(t.Context(), w.on, call) }
@@ -361,7 +361,7 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 // A failover that others have made since, to a third instance, is not undone with the run's own.
 func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	i := awstest.Instance{ID: "orders-3", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: "127.0.0.1:3306", Group: "own"}
 	w.Instances.Add(i)
 	w.Clusters.Add("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
@@ -398,7 +398,7 @@ func (w *fixture) becomes(t *testing.T, id string) {
 // What somebody asked for since the check is not applied beside a tier.
 func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
 	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.on, action.Call{Token: "one", Progress: func(float64, string) {}})
 	var refusal *hint.PermanentError
@@ -410,7 +410,7 @@ func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
 // A Plimsoll that dies while a reader is being created is not there to keep it out: the next one does, before anything else.
 func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.Target{}, nil)
+	w := newFixture(t, engine.Target{}, nil)
 	task := w.bind(t, "aurora.add-reader", "{node: db3, class: db.r6g.large}")
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
 	ctx, cut := context.WithCancel(t.Context())
@@ -432,7 +432,7 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 // What belongs to a step that is not undone is not undone either, once it is done.
 func TestAParameterThatLastsIsNotUndone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Node{}.Target, nil)
+	w := newFixture(t, cluster.Node{}.Target, nil)
 	w.fill(t)
 	w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true) // static: no server is asked for it
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}

@@ -9,8 +9,8 @@ import (
 	"plimsoll/action"
 )
 
-func TestExternalReplicaOnMariaDB(t *testing.T) { external(newWorld(t, "mariadb", 2)) }
-func TestExternalReplicaOnMySQL(t *testing.T)   { external(newWorld(t, "mysql", 2)) }
+func TestExternalReplicaOnMariaDB(t *testing.T) { external(newFixture(t, "mariadb", 2)) }
+func TestExternalReplicaOnMySQL(t *testing.T)   { external(newFixture(t, "mysql", 2)) }
 
 const attachN2 = `{source: n1, node: n2}`
 

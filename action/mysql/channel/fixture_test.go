@@ -30,7 +30,7 @@ type fixture struct {
 	on *cluster.Cluster
 }
 
-func newWorld(t *testing.T, product string, nodes int) fixture {
+func newFixture(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
 	t.Parallel()
 	config := map[string]string{"innodb_buffer_pool_size": "48M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"}

@@ -14,8 +14,8 @@ import (
 	"plimsoll/hint"
 )
 
-func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newWorld(t, "mariadb", 3)) }
-func TestMultiSourceOnMySQL(t *testing.T)   { multiSource(newWorld(t, "mysql", 3)) }
+func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newFixture(t, "mariadb", 3)) }
+func TestMultiSourceOnMySQL(t *testing.T)   { multiSource(newFixture(t, "mysql", 3)) }
 
 func multiSource(w fixture) {
 	for _, source := range []string{"n1", "n2"} {

@@ -39,7 +39,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	w := newWorld(t, "rds-mysql", 3)
+	w := newFixture(t, "rds-mysql", 3)
 	w.do("n1", "DROP PROCEDURE mysql.rds_start_replication") // it is a server of one's own
 	w.fill("n1", "app1")
 	w.do("n1", "CREATE USER owner IDENTIFIED BY 'o'", "GRANT SELECT ON app1.* TO owner", "ALTER DEFINER = owner VIEW app1.seen AS SELECT id, v FROM app1.many WHERE k < 10")

@@ -26,7 +26,7 @@ type fixture struct {
 	cluster *lab.Cluster
 }
 
-func newWorld(t *testing.T, product string, nodes int) fixture {
+func newFixture(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")

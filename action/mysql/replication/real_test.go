@@ -16,7 +16,7 @@ import (
 
 func TestOnMariaDB(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "mariadb", 3)
+	w := newFixture(t, "mariadb", 3)
 	conformAll(w)
 	takesBack(w)
 	refusals(w)
@@ -26,7 +26,7 @@ func TestOnMariaDB(t *testing.T) {
 
 func TestOnMySQL(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "mysql", 3)
+	w := newFixture(t, "mysql", 3)
 	conformAll(w)
 	takesBack(w)
 	refusals(w)
@@ -90,7 +90,7 @@ func conformAll(w fixture) {
 // by its address alone, and restarts it.
 func TestWhatAnInventoryPersistedIsForgotten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "mysql", 2)
+	w := newFixture(t, "mysql", 2)
 	n2, ctx := w.server("n2"), t.Context()
 	w.must(n2.do(ctx, "", admin.Persist(modeSuper, "OFF"), admin.Persist(modeNow, "OFF")))
 	w.must(setMode(ctx, n2, n2.refusing()))
