@@ -28,7 +28,7 @@ func Engines() []engine.Engine {
 	return []engine.Engine{
 		mysql.Engine{},
 		cql.Engine{},
-		singlestore.Engine{},
+		singlestore.Engine{}, // experimental: never tried on a real server
 		httpapi.Engine{},
 		httpapi.Engine{Secure: true},
 	}
