@@ -119,7 +119,7 @@ func (c conforming) conform(name string, s actiontest.Subject) {
 	if !known {
 		c.Fatalf("no action %s", name)
 	}
-	s.Action, s.Cluster, c.done[name] = a, c.on, true
+	s.Action, s.Cluster, c.done[name] = a, c.fixture.on, true
 	c.Run(name, func(t *testing.T) { actiontest.Run(t, s) })
 }
 
@@ -157,7 +157,7 @@ func (w fixture) wait() {
 func (c conforming) everything(t *testing.T) string {
 	t.Helper()
 	w := fixture{t, c.cluster, c.fixture.on}
-	db, err := c.on.Database(t.Context(), "n1")
+	db, err := c.fixture.on.Database(t.Context(), "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (c conforming) everything(t *testing.T) string {
 // server describes the third node's server: whether it runs, its settings, and whether it has data.
 func (c conforming) server(t *testing.T) string {
 	t.Helper()
-	n, err := c.on.Node(t.Context(), c.node)
+	n, err := c.fixture.on.Node(t.Context(), c.node)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,12 +208,12 @@ func (c conforming) server(t *testing.T) string {
 // serving describes whether the third node's server takes requests.
 func (c conforming) serving(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("%s, serves: %v", c.server(t), c.on.Answers(t.Context(), c.node) == nil)
+	return fmt.Sprintf("%s, serves: %v", c.server(t), c.fixture.on.Answers(t.Context(), c.node) == nil)
 }
 
 // waits has the third node say that it goes, and no more, and come back while it is waited for.
 func (c conforming) waits() {
-	n, err := c.on.Node(c.Context(), c.node)
+	n, err := c.fixture.on.Node(c.Context(), c.node)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func (c conforming) waits() {
 		t.Helper()
 		c.nodetool(n, "disablegossip")
 		fixture{t, c.cluster, c.fixture.on}.until("it is missed", func() bool {
-			f, err := whole.Check(t.Context(), c.on)
+			f, err := whole.Check(t.Context(), c.fixture.on)
 			return err == nil && f.State == action.Needed
 		})
 	}

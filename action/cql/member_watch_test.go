@@ -89,7 +89,7 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 			s := &stage{part: engine.Leaving, mode: "LEAVING"}
 			n := s.node(true)
 			r := &ring{cluster: s.on(n)}
-			r.nodes, _ = r.on.List(t.Context())
+			r.nodes, _ = r.cluster.List(t.Context())
 			s.onOrder = func() error {
 				s.mode = "DECOMMISSIONED"
 				s.later(time.Minute, func() { s.part = "" })
@@ -109,7 +109,7 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 		s := &stage{part: engine.Normal, mode: "NORMAL"}
 		n := s.node(true)
 		r := &ring{cluster: s.on(n)}
-		r.nodes, _ = r.on.List(t.Context())
+		r.nodes, _ = r.cluster.List(t.Context())
 		s.onOrder = func() error {
 			return errors.New("Unsupported operation: Not enough live nodes to maintain replication factor in keyspace logs (RF = 2, N = 2).")
 		}

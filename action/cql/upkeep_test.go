@@ -12,7 +12,7 @@ import (
 func TestWorkOnFilesIsTold(t *testing.T) {
 	s := &stage{part: engine.Normal}
 	r := &ring{cluster: s.on()}
-	r.nodes, _ = r.on.List(t.Context())
+	r.nodes, _ = r.cluster.List(t.Context())
 	u, seen := cleanupAction.New().(*upkeep), new(work)
 	of := func(id, kind, node string, done, total int64) engine.Task {
 		return engine.Task{ID: id, Kind: kind, Node: node, Done: done, Total: total}

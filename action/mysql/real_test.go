@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +11,11 @@ import (
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
-	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
-	"plimsoll/engine/mysql/launch"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
 

@@ -17,10 +17,10 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
-	"plimsoll/engine/mysql/launch"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
 
