@@ -205,7 +205,10 @@ func TestGhostOnMySQL(t *testing.T) {
 
 const ghostVersion = "v1.1.8"
 
-var ghostFolder = filepath.Join(cache, "gh-ost-"+ghostVersion)
+var (
+	ghostFolder = filepath.Join(cache, "gh-ost-"+ghostVersion)
+	userCache   = os.Getenv("XDG_CACHE_HOME") // before TestMain: Go keeps there what it has compiled
+)
 
 // buildGhost builds gh-ost from its published source, once, and keeps it where fetched servers are kept.
 func buildGhost(t *testing.T) {
@@ -219,7 +222,7 @@ func buildGhost(t *testing.T) {
 		{"build", "-o", filepath.Join(ghostFolder, ghost), "github.com/github/gh-ost/go/cmd/gh-ost"},
 	} {
 		c := exec.CommandContext(t.Context(), "go", args...)
-		c.Dir, c.Env = work, append(os.Environ(), "GOFLAGS=-mod=mod")
+		c.Dir, c.Env = work, append(os.Environ(), "GOFLAGS=-mod=mod", "XDG_CACHE_HOME="+userCache)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", args[0], err, out)
 		}
