@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -159,7 +160,7 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 		return beyond(p, times, now, fit)
 	}
 	if d := math.Abs(p.Model-p.Reads) / max(now.rate, 1e-9); d > disagree && math.Abs(p.Model-p.Reads) > disagree*p.Reads {
-		p.Doubt = "the fitted model disagrees"
+		p.Doubt = fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
 		doubted(&p)
 	}
 	return p
