@@ -35,7 +35,7 @@ func TestAdviceIsWritten(t *testing.T) {
 	for name, text := range map[string]string{"text": Text(sample(), 100), "Markdown": Markdown(sample())} {
 		for _, want := range []string{
 			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it; gp3; another; yet another: it breaks. Undo: nothing.", "never", "← advised",
-			"USD 600 ±30", "unknown", "plimsoll runbook plan it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "USD 0.3 (0.2 or more)", "100/s (80/s to 125/s) low confidence",
+			"USD 600 ±30", "unknown", "plimsoll runbook plan it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "USD 0.3 (0.2 or more)", "100/s (80.0/s to 125/s) low confidence",
 			"more, and more: reads a second: low confidence, because the fitted model, a second method, predicts 200 reads a second.", "more, and more: operations: the class allows no more.", "more, and more: it swaps. Undo: less.",
 			"Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "A discount of 10 % is included",
 		} {
