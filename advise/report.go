@@ -44,8 +44,8 @@ type Option struct {
 	PerRead     *float64 `json:"month_per_read_removed,omitempty"`
 	PerReadLow  float64  `json:"month_per_read_removed_low,omitempty"`
 	PerReadHigh float64  `json:"month_per_read_removed_high,omitempty"`
-	Risk    string   `json:"risk"`
-	Undo    string   `json:"undo"`
+	Risk        string   `json:"risk"`
+	Undo        string   `json:"undo"`
 	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
 	Rehearse string `json:"rehearse,omitempty"`
 	Do       string `json:"do,omitempty"`
