@@ -84,7 +84,7 @@ func (l *memoryLab) worked(ctx context.Context, operations *atomic.Int64) error 
 	if err != nil {
 		return err
 	}
-	_, err = until(ctx, since, func(s stretch) bool { return s.operations >= l.operations || s.took >= longestWarm })
+	_, err = until(ctx, since, func(s work) bool { return s.operations >= l.operations || s.took >= longestWarm })
 	return err
 }
 
