@@ -35,10 +35,14 @@ type Memory struct {
 	Notes  []string `json:"notes,omitempty"`
 }
 
-// Warmth is how long it takes until a resized cache is full, with reads as they are.
+// Warmth is how long it takes until a resized cache is full, with reads as they are. Low and High are with the reads at the ends of their interval.
 type Warmth struct {
-	Resized   time.Duration `json:"resized_ns"`   // from what it holds now; 0 for a smaller one
-	Restarted time.Duration `json:"restarted_ns"` // from nothing
+	Resized       time.Duration `json:"resized_ns"` // from what it holds now; 0 for a smaller one
+	ResizedLow    time.Duration `json:"resized_low_ns"`
+	ResizedHigh   time.Duration `json:"resized_high_ns"`
+	Restarted     time.Duration `json:"restarted_ns"` // from nothing
+	RestartedLow  time.Duration `json:"restarted_low_ns"`
+	RestartedHigh time.Duration `json:"restarted_high_ns"`
 }
 
 // Table says how much of a table or index is in the cache.

@@ -39,10 +39,13 @@ type Option struct {
 	Effects []Effect `json:"effects"`
 	Price   Price    `json:"price"`  // a month, all of it that is known
 	Change  Price    `json:"change"` // of the price a month, against leaving it
-	// PerRead is the part of Change for each read a second that the option takes from the disk; nil: it takes none, or costs nothing more.
-	PerRead *float64 `json:"month_per_read_removed,omitempty"`
-	Risk    string   `json:"risk"`
-	Undo    string   `json:"undo"`
+	// PerRead is the part of Change for each read a second that the option takes from the disk; nil: it takes none, or costs nothing more. Low and
+	// High are its interval; a High of 1e12: the option may take no read at all.
+	PerRead     *float64 `json:"month_per_read_removed,omitempty"`
+	PerReadLow  float64  `json:"month_per_read_removed_low,omitempty"`
+	PerReadHigh float64  `json:"month_per_read_removed_high,omitempty"`
+	Risk        string   `json:"risk"`
+	Undo        string   `json:"undo"`
 	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
 	Rehearse string `json:"rehearse,omitempty"`
 	Do       string `json:"do,omitempty"`

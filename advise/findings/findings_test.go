@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,22 @@ func TestABurstThatEnds(t *testing.T) {
 	}
 	if advised != 1 {
 		t.Errorf("%d options are advised", advised)
+	}
+}
+
+// Where no option can be marked, the finding says why.
+func TestThatNothingIsMarkedIsSaid(t *testing.T) {
+	const said = "No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at 70 % of its limits."
+	for _, priced := range []bool{true, false} {
+		in := incident(t, 1800)
+		if !priced {
+			in.Prices.Region = "mars-1"
+		}
+		f := finding(t, Report(in), "storage")
+		marked := slices.ContainsFunc(f.Options, func(o advise.Option) bool { return o.Advised })
+		if marked != priced || slices.Contains(f.Evidence, said) == marked {
+			t.Errorf("priced %t: marked %t, %q", priced, marked, f.Evidence)
+		}
 	}
 }
 

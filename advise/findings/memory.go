@@ -138,7 +138,7 @@ func (in Input) reads(p advise.Point) advise.Effect {
 func (in Input) resize(p advise.Point) advise.Option {
 	o := advise.Option{
 		Name: fmt.Sprintf("a buffer pool of %s", size(p.Bytes)), Effects: []advise.Effect{in.reads(p)},
-		Price: in.ownPrice(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: "set the size back, in the same way",
+		Price: in.ownPrice(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: fmt.Sprintf("set it back to %s, in the same way", size(in.Memory.Bytes)),
 		Rehearse: fmt.Sprintf("plimsoll runbook rehearse mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		Do:       fmt.Sprintf("plimsoll runbook plan mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		When:     map[string]string{"innodb_buffer_pool_size": strconv.FormatInt(p.Bytes, 10)},

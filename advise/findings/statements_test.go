@@ -39,6 +39,9 @@ func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
 	if want := 0.065 * 730; math.Abs(cache.Change.Month-want) > 0.01 || cache.PerRead == nil || math.Abs(*cache.PerRead-want/(e.Now-e.Then)) > 1e-9 {
 		t.Errorf("its price is %+v, a read %v", cache.Change, cache.PerRead)
 	}
+	if want := 0.065 * 730; math.Abs(cache.PerReadLow-want/(e.Now-e.Low)) > 1e-9 || math.Abs(cache.PerReadHigh-want/(e.Now-e.High)) > 1e-9 {
+		t.Errorf("a read costs %v to %v: %+v", cache.PerReadLow, cache.PerReadHigh, e)
+	}
 	small := option(t, f, "a read cache for app.users, cache.t4g.small")
 	if small.Effects[0].Then < e.Then || small.Effects[1].Then >= cache.Effects[1].Then {
 		t.Errorf("a smaller cache answers less: %+v", small.Effects)

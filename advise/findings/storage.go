@@ -17,7 +17,7 @@ func (in Input) storage() advise.Finding {
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
 	f := advise.Finding{About: "storage", Evidence: []string{
-		fmt.Sprintf("%.0f disk operations per second, of which %.0f write; %.0f in the busiest ten seconds.", m.IOPS.Mean, m.Writes, m.Peak),
+		fmt.Sprintf("%s disk operations per second, of which %.0f write; %.0f in the busiest ten seconds.", span90(m.IOPS, "%.0f"), m.Writes, m.Peak),
 		describe(v, in.Balance),
 	}}
 	if in.Lab != nil {
@@ -73,7 +73,9 @@ func (in Input) storage() advise.Finding {
 	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean), bytes) {
 		f.Options = append(f.Options, in.storageOption(o.name, o.volume, math.NaN()))
 	}
-	advise1(f.Options, max(m.Peak, m.IOPS.Mean), bytes)
+	if !advise1(f.Options, max(m.Peak, m.IOPS.Mean), bytes) {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at %.0f %% of its limits.", 100*headroom))
+	}
 	return f
 }
 
@@ -336,8 +338,9 @@ func parts(v storage.Volume) float64 {
 	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
 }
 
-// advise1 marks the cheapest option that holds the rate and the throughput all the time with room; of options without a price none.
-func advise1(options []advise.Option, iops, bytes float64) {
+// advise1 marks the cheapest option that holds the rate and the throughput all the time with room; of options without a price none. It tells whether
+// there is one.
+func advise1(options []advise.Option, iops, bytes float64) bool {
 	best := -1
 	for i, o := range options {
 		if len(o.Effects) == 0 || o.Effects[0].Then < iops/headroom-1 || !o.Price.Known() {
@@ -353,6 +356,7 @@ func advise1(options []advise.Option, iops, bytes float64) {
 	if best >= 0 {
 		options[best].Advised = true
 	}
+	return best >= 0
 }
 
 func span(seconds float64) string {

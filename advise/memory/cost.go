@@ -87,7 +87,7 @@ func (w *stallWatch) tooMuch(most time.Duration) error {
 	}
 	return &Unable{
 		Reason: fmt.Sprintf("a list of its pages held the server up for %s, more than %s: sampling has stopped", slices.Min(last).Round(time.Millisecond), most),
-		Advice: "observe a replica, or allow more: --max-stall",
+		Advice: fmt.Sprintf("observe a replica (--node), or allow more: --max-stall %s", (2 * slices.Min(last)).Round(time.Millisecond)),
 	}
 }
 

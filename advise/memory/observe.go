@@ -95,7 +95,7 @@ func denied(err error) error {
 	}
 	return &Unable{
 		Reason: "the account may not see which pages are in the server's memory", Cause: err,
-		Advice: "give it the privilege: GRANT PROCESS ON *.* TO the account; commits and storage need none",
+		Advice: "give it the privilege, GRANT PROCESS ON *.* TO 'USER'@'HOST'; commits and storage need none",
 	}
 }
 
@@ -219,7 +219,7 @@ func (l *look) run(ctx context.Context) error {
 	l.out.Took = time.Since(l.out.Began)
 	l.out.Cost = l.watch.cost(l.source.name(), l.out.Took)
 	if len(l.out.Intervals) < 4 {
-		return &Unable{Reason: fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), Advice: "observe for longer: --for", Cache: l.out.Cache}
+		return &Unable{Reason: fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), Advice: "observe for longer: --for " + (4 * l.For).String(), Cache: l.out.Cache}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,8 +14,8 @@ import (
 
 // sum is intervals together.
 type sum struct {
-	seconds, reads, requests, pages, seen float64
-	back, fresh, promoted                 []float64
+	seconds, reads, requests, pages, seen, moved float64
+	back, fresh, promoted, movedGaps, loadedGaps []float64
 }
 
 // add adds an interval so many times.
@@ -41,6 +42,11 @@ func (s *sum) add(i *Interval, times float64) {
 	}
 	for b, n := range i.Promoted {
 		s.promoted[b] += times * n
+		s.moved += times * n
+	}
+	for b := range i.MovedGaps {
+		s.movedGaps[b] += times * i.MovedGaps[b]
+		s.loadedGaps[b] += times * i.LoadedGaps[b]
 	}
 	s.seen += times * seen
 }
@@ -58,7 +64,7 @@ func (i *Interval) likelierThanSeen(bin int) float64 {
 }
 
 func newSum() *sum {
-	return &sum{back: make([]float64, bins), fresh: make([]float64, bins), promoted: make([]float64, perCache)}
+	return &sum{back: make([]float64, bins), fresh: make([]float64, bins), promoted: make([]float64, perCache), movedGaps: make([]float64, gapBins), loadedGaps: make([]float64, gapBins)}
 }
 
 // shape is what the lists say of other sizes.
@@ -68,6 +74,9 @@ type shape struct {
 	survival []float64
 	known    float64   // up to how many times the cache
 	more     []float64 // by bin of rank: reads that a cache of so much would add, in shares of today's
+	// Of caches up to a size promotions tell too little: their share of today's reads by the gaps between uses.
+	hidden     []float64
+	hiddenUpTo float64
 }
 
 func (s *sum) shape() shape {
@@ -78,15 +87,22 @@ func (s *sum) shape() shape {
 	for b := perCache - 1; b >= 0; b-- {
 		out.more[b] = out.more[b+1] + s.promoted[b]/max(s.seen, 1)
 	}
+	out.hidden, out.hiddenUpTo = s.hidden()
 	return out
 }
 
 // share is what part of today's reads a cache of so many times the size has.
 func (s shape) share(times float64) float64 {
-	if times < 1 {
-		return 1 + between(s.more, times*perCache)
+	if times >= 1 {
+		return between(s.survival, (times-1)*perCache)
 	}
-	return between(s.survival, (times-1)*perCache)
+	share := 1 + between(s.more, times*perCache)
+	if times >= s.hiddenUpTo {
+		return share
+	}
+	const blended = 0.1 // of the sizes up to there are between both
+	weight := min((s.hiddenUpTo-times)/(blended*s.hiddenUpTo), 1)
+	return share + weight*max(between(s.hidden, times*perCache)-share, 0)
 }
 
 // between interpolates.
@@ -104,6 +120,8 @@ const (
 	// The error that is not chance: measured by running servers again at other sizes, see docs/accuracy.md.
 	errorNow   = 0.03
 	errorTwice = 0.06 // more with each doubling or halving
+	// Where uses that leave no trace are estimated, by how much the interval is wider to each side: they were up to a quarter off.
+	errorHidden = 1.3
 )
 
 // Predict computes the curve at sizes in bytes. dataPages is how many pages of data there are, 0 if that is not known.
@@ -158,9 +176,13 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 	if times > known {
 		return beyond(p, times, now, fit)
 	}
-	if d := math.Abs(p.Model-p.Reads) / max(now.rate, 1e-9); d > disagree && math.Abs(p.Model-p.Reads) > disagree*p.Reads {
-		p.Doubt = "the fitted model disagrees"
+	switch d := math.Abs(p.Model - p.Reads); {
+	case d > disagree*max(now.rate, 1e-9) && d > disagree*p.Reads:
+		p.Doubt = fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
 		doubted(&p)
+	case times < now.hiddenUpTo:
+		p.Doubt = "the server moves a page that is used so often on its list only now and then, and the uses between are estimated"
+		p.Low, p.High = p.Low/errorHidden, p.High*errorHidden
 	}
 	return p
 }

@@ -91,36 +91,38 @@ func dense(now int64, sizes []int64) (out []int64) {
 
 // warmth adds up how long each page of room takes to be filled by the reads that there are with what is already held.
 func warmth(r *advise.Memory, p advise.Point, held float64) advise.Warmth {
-	fill := func(from, to float64) time.Duration {
+	fill := func(from, to float64) (time.Duration, time.Duration, time.Duration) {
 		const steps = 50
-		seconds := 0.0
-		for i := range steps {
-			at := from + (to-from)*(float64(i)+0.5)/steps
-			seconds += (to - from) / steps / max(readsAt(r, at/held), 1)
+		over := func(reads func(advise.Point) float64) time.Duration {
+			seconds := 0.0
+			for i := range steps {
+				at := from + (to-from)*(float64(i)+0.5)/steps
+				seconds += (to - from) / steps / max(reads(pointAt(r, at/held)), 1)
+			}
+			return time.Duration(min(seconds, 1e9) * float64(time.Second))
 		}
-		return time.Duration(min(seconds, 1e9) * float64(time.Second))
+		return over(func(p advise.Point) float64 { return p.Reads }), over(func(p advise.Point) float64 { return p.High }), over(func(p advise.Point) float64 { return p.Low })
 	}
 	full := p.Times * held
 	if data := float64(r.Data) / float64(max(r.PageSize, 1)); data > 0 { // no more than there is can be read into it
 		full = min(full, max(data, held))
 	}
-	w := advise.Warmth{Restarted: fill(0, full)}
+	w := advise.Warmth{}
+	w.Restarted, w.RestartedLow, w.RestartedHigh = fill(0, full)
 	if full > held {
-		w.Resized = fill(held, full)
+		w.Resized, w.ResizedLow, w.ResizedHigh = fill(held, full)
 	}
 	return w
 }
 
-// readsAt is the reads a second with so many times the cache, by the drawn curve.
-func readsAt(r *advise.Memory, times float64) float64 {
-	last := r.Line[0].Reads
+// pointAt is the drawn curve at so many times the cache.
+func pointAt(r *advise.Memory, times float64) advise.Point {
 	for _, p := range r.Line {
 		if p.Times >= times {
-			return max(p.Reads, 1e-9)
+			return p
 		}
-		last = p.Reads
 	}
-	return last
+	return r.Line[len(r.Line)-1]
 }
 
 // explain says what the hit ratio hides, and how much of the data is held.
@@ -138,15 +140,6 @@ func explain(r *advise.Memory) {
 		r.Explained = append(r.Explained, fmt.Sprintf("With %s, less than 5 %% of today's reads would remain.", mebibytes(knee)))
 	default:
 		r.Explained = append(r.Explained, "The observation does not show how much memory would leave less than 5 % of today's reads: no page returned from that distance. Observe for longer.")
-	}
-	doubtful := 0
-	for _, p := range r.Curve.Points {
-		if p.Doubt != "" {
-			doubtful++
-		}
-	}
-	if doubtful > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d of the sizes are of low confidence.", doubtful))
 	}
 }
 

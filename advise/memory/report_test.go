@@ -58,6 +58,12 @@ func TestWarmthIsTheTimeOfItsReads(t *testing.T) {
 	if w := warmth(r, advise.Point{Times: 2}, 1000); math.Abs(w.Resized.Seconds()-10) > 0.1 || math.Abs(w.Restarted.Seconds()-20) > 0.1 {
 		t.Errorf("%+v", w)
 	}
+	for n := range r.Line {
+		r.Line[n].Low, r.Line[n].High = 80, 125
+	}
+	if w := warmth(r, advise.Point{Times: 2}, 1000); math.Abs(w.ResizedLow.Seconds()-8) > 0.1 || math.Abs(w.ResizedHigh.Seconds()-12.5) > 0.1 || math.Abs(w.RestartedLow.Seconds()-16) > 0.1 || math.Abs(w.RestartedHigh.Seconds()-25) > 0.1 {
+		t.Errorf("with the reads at the ends of their interval: %+v", w)
+	}
 	if w := warmth(r, advise.Point{Times: 0.5}, 1000); w.Resized != 0 || math.Abs(w.Restarted.Seconds()-5) > 0.1 {
 		t.Errorf("a smaller pool: %+v", w)
 	}
@@ -87,6 +93,9 @@ func TestWhereTheModelDisagreesConfidenceIsLow(t *testing.T) {
 			t.Errorf("%.0f and by the model %.0f at %v times: %s", p.Reads, p.Model, p.Times, p.Doubt)
 		case p.Doubt != "":
 			doubted++
+			if !strings.Contains(p.Doubt, "predicts "+grouped(p.Model)+" reads a second") {
+				t.Errorf("the model's word is not told: %s", p.Doubt)
+			}
 			if near := math.Abs(math.Log(p.Model / p.Reads)); near < math.Ln2 && (p.Model < p.Low || p.Model > p.High) {
 				t.Errorf("the interval %.0f to %.0f does not hold the model's %.0f", p.Low, p.High, p.Model)
 			}

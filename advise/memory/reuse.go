@@ -27,6 +27,8 @@ type Interval struct {
 	// Promoted counts pages that were used again, by how far back in the cache they stood.
 	Promoted []float64
 	Spaces   map[uint32]float64 // loads by the file of tables
+	// MovedGaps and LoadedGaps count pages that were used again, by how many requests ago they were moved to the head or read before.
+	MovedGaps, LoadedGaps []float64
 }
 
 // untilMoved is how long it takes, at the rates of this interval, until as much of the cache has moved as should between two lists.
@@ -51,10 +53,12 @@ type reuse struct {
 	ranks map[engine.Page]int32 // in the list before
 	order []engine.Page         // of the list before
 	total int
+	last  map[engine.Page]use
+	clock float64 // requests until the list before
 }
 
 func newReuse(first engine.PageList) *reuse {
-	r := &reuse{ghost: newGhost()}
+	r := &reuse{ghost: newGhost(), last: map[engine.Page]use{}}
 	r.keep(first)
 	return r
 }
@@ -70,14 +74,18 @@ func (r *reuse) keep(l engine.PageList) {
 // next adds what a list shows that the one before did not. Each page stands for so many.
 func (r *reuse) next(l engine.PageList, every float64, into *Interval) {
 	here := make(map[engine.Page]bool, len(l.Pages))
-	var came []engine.Page // last used first
-	var stayed []int32     // their ranks before, last used first
-	for _, p := range l.Pages {
+	var came, stay []engine.Page // last used first
+	var stayed []int32           // ranks before of those that stay
+	young := 0                   // of those that came: read, used again and moved to the head
+	for i, p := range l.Pages {
 		here[p] = true
 		if rank, before := r.ranks[p]; before {
-			stayed = append(stayed, rank)
+			stay, stayed = append(stay, p), append(stayed, rank)
 		} else {
 			came = append(came, p)
+			if float64(l.Ranks[i]) < 0.95*insertedAt*float64(l.Total) {
+				young = len(came)
+			}
 		}
 	}
 	var went []engine.Page // the first to leave last
@@ -86,6 +94,14 @@ func (r *reuse) next(l engine.PageList, every float64, into *Interval) {
 			went = append(went, p)
 		}
 	}
+	up := movedUp(stayed)
+	moved := make([]engine.Page, len(up))
+	for n, i := range up {
+		moved[len(up)-1-n] = stay[i]
+	}
+	r.used(moved, func(int) bool { return true }, every, into)
+	r.used(came, func(i int) bool { return i < young }, every, into)
+	r.clock += float64(into.Counts.Requests)
 	size := float64(max(r.total, 1)) / every // of this part, in pages that are followed
 	slices.Reverse(came)
 	slices.Reverse(went)
@@ -106,7 +122,11 @@ func (r *reuse) next(l engine.PageList, every float64, into *Interval) {
 			r.ghost.left(p)
 		}
 	}
-	r.promoted(movedUp(stayed), float64(len(came)), every, into)
+	ranks := make([]int32, len(up))
+	for n, i := range up {
+		ranks[n] = stayed[i]
+	}
+	r.promoted(ranks, float64(len(came)), every, into)
 	r.keep(l)
 }
 
@@ -131,12 +151,12 @@ func (r *reuse) promoted(up []int32, came, every float64, into *Interval) {
 	}
 }
 
-// movedUp returns the former ranks of pages that stand before one that stood before them: they were used again.
-func movedUp(ranks []int32) (up []int32) {
+// movedUp returns which pages, of which these are the former ranks, stand before one that stood before them, the last first: they were used again.
+func movedUp(ranks []int32) (up []int) {
 	lowest := int32(math.MaxInt32)
-	for _, r := range slices.Backward(ranks) {
+	for i, r := range slices.Backward(ranks) {
 		if r > lowest {
-			up = append(up, r)
+			up = append(up, i)
 		} else {
 			lowest = r
 		}

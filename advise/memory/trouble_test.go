@@ -80,7 +80,7 @@ func TestALoadThatChangesInBetweenIsTold(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	cache := engine.PageCache{Pages: 1000, Size: 1000 * 16384, PageSize: 16384, Data: 1000}
-	began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	began := time.Date(2026, 11, 23, 21, 0, 0, 0, time.FixedZone("KST", 9*3600))
 	for name, c := range map[string]struct {
 		after []Interval
 		says  string
@@ -90,7 +90,7 @@ func TestALoadThatChangesInBetweenIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Reported(&Observation{Cache: cache, Intervals: append(load(rng, 40, 10_000, 0.05), c.after...), Began: began, Took: 100 * time.Second, Every: 1}, nil, 1)
-			if !strings.HasPrefix(r.Explained[0], "The load changed at 12:00:40") || !strings.Contains(r.Explained[0], c.says) {
+			if !strings.HasPrefix(r.Explained[0], "The load changed at 12:00:40 UTC, ") || !strings.Contains(r.Explained[0], c.says) {
 				t.Errorf("it is explained by %q", r.Explained)
 			}
 			since := 0.0
@@ -119,6 +119,15 @@ func TestWarmthEndsWhereTheDataEnds(t *testing.T) {
 	enough, more := warmth(r, advise.Point{Times: 10}, 100), warmth(r, advise.Point{Times: 1000}, 100)
 	if enough.Resized <= 0 || more != enough {
 		t.Errorf("room for ten times the data is warm after %+v, room for just the data after %+v", more, enough)
+	}
+}
+
+// What is advised to observe longer, or to allow more, can be typed.
+func TestWhatEndsALookNamesWhatWouldLetIt(t *testing.T) {
+	w := stallWatch{stalls: []time.Duration{80 * time.Millisecond}}
+	var why *Unable
+	if err := w.tooMuch(50 * time.Millisecond); !errors.As(err, &why) || why.Hint() != "observe a replica (--node), or allow more: --max-stall 160ms" {
+		t.Errorf("%v: %v", err, why)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,8 @@ import (
 // diskTrial is a volume, what is asked of it, and what it must give.
 type diskTrial struct {
 	volume  storage.Volume
-	dry     bool // its bucket is empty
+	scale   float64 // of its limits; 0: 1
+	dry     bool    // its bucket is empty
 	pattern string
 	block   string
 	ops     float64 // a second; 0: the throughput is the promise
@@ -31,16 +33,35 @@ type diskTrial struct {
 func diskTrials() []diskTrial {
 	gp2, gp3 := storage.Volume{Type: "gp2", GiB: 100}, storage.Volume{Type: "gp3", GiB: 100}
 	io1, io2 := storage.Volume{Type: "io1", GiB: 200, IOPS: 1000}, storage.Volume{Type: "io2", GiB: 200, IOPS: 4000}
+	fast1, fast2 := storage.Volume{Type: "io1", GiB: 400, IOPS: 8000}, storage.Volume{Type: "io2", GiB: 1000, IOPS: 64000} // their throughput ends before their operations
 	return []diskTrial{
 		{volume: gp2, pattern: "randread", block: "16k", ops: gp2.Burst()},
 		{volume: gp2, dry: true, pattern: "randread", block: "16k", ops: gp2.Base()},
 		{volume: gp2, dry: true, pattern: "randwrite", block: "16k", ops: gp2.Base()},
 		{volume: gp3, pattern: "randread", block: "16k", ops: gp3.Base()},
 		{volume: gp3, pattern: "randrw", block: "16k", ops: gp3.Base()},
-		{volume: gp3, pattern: "read", block: "256k", bytes: gp3.Throughput()},
 		{volume: io1, pattern: "randread", block: "16k", ops: io1.Base()},
 		{volume: io2, pattern: "randread", block: "16k", ops: io2.Base()},
+		{volume: gp2, pattern: "read", block: "256k", bytes: gp2.Throughput()},
+		{volume: gp3, pattern: "read", block: "256k", bytes: gp3.Throughput()},
+		{volume: fast1, scale: 1.0 / 5, pattern: "read", block: "256k", bytes: fast1.Throughput() / 5},
+		{volume: fast2, scale: 1.0 / 40, pattern: "write", block: "256k", bytes: fast2.Throughput() / 40},
+		{volume: gp2, scale: 1.0 / 10, pattern: "randread", block: "16k", ops: gp2.Burst() / 10},
+		{volume: gp3, scale: 1.0 / 10, pattern: "randwrite", block: "16k", ops: gp3.Base() / 10},
+		{volume: io2, scale: 1.0 / 10, pattern: "randread", block: "16k", ops: io2.Base() / 10},
 	}
+}
+
+// String names it as its row does.
+func (d diskTrial) String() string {
+	name := d.volume.String()
+	if d.scale > 0 {
+		name += fmt.Sprintf(", scale 1/%.0f", 1/d.scale)
+	}
+	if d.dry {
+		name += ", its bucket empty"
+	}
+	return name
 }
 
 // diskSection holds the disks of labs to what they promise, by fio.
@@ -54,18 +75,15 @@ func diskSection(s study) (string, error) {
 	for _, d := range diskTrials() {
 		ops, bytes, err := d.measure(length)
 		if err != nil {
-			return "", fmt.Errorf("%s, %s: %w", d.volume, d.pattern, err)
-		}
-		name := d.volume.String()
-		if d.dry {
-			name += ", its bucket empty"
+			return "", fmt.Errorf("%s, %s: %w", d, d.pattern, err)
 		}
 		off, promised, measured := ops/d.ops-1, fmt.Sprintf("%.0f a second", d.ops), fmt.Sprintf("%.0f a second", ops)
 		if d.ops == 0 {
 			off, promised, measured = bytes/d.bytes-1, fmt.Sprintf("%.0f MiB/s", d.bytes/(1<<20)), fmt.Sprintf("%.1f MiB/s", bytes/(1<<20))
 		}
 		worst = max(worst, off, -off)
-		t.row(name, d.pattern+" of "+d.block+", 32 at once", promised, measured, fmt.Sprintf("%+.1f %%", 100*off))
+		fmt.Fprintf(os.Stderr, "%s, %s of %s: %+.1f %%\n", d, d.pattern, d.block, 100*off)
+		t.row(d.String(), d.pattern+" of "+d.block+", 32 at once", promised, measured, fmt.Sprintf("%+.1f %%", 100*off))
 	}
 	verdict := "That is within the goal."
 	if worst > 0.03 {
@@ -92,7 +110,7 @@ func (d diskTrial) measure(length time.Duration) (ops, bytes float64, err error)
 	if err := os.WriteFile(filepath.Join(folder, "file"), make([]byte, size), 0o600); err != nil {
 		return 0, 0, err
 	}
-	limits := forgetful.Disk{ID: "one", Limits: pace.Of(d.volume)}
+	limits := forgetful.Disk{ID: "one", Limits: pace.Of(d.volume).Scaled(cmp.Or(d.scale, 1))}
 	if d.dry {
 		none := 0.0
 		limits.Balance = &none

@@ -28,6 +28,7 @@ type memoryCase struct {
 	budget     float64       // share of the time that may go into lists; 0: 0.15
 	look       time.Duration // at least
 	warm       time.Duration // at least
+	operations int64         // to be done before the warm-up, where operations read what earlier ones wrote
 	measure    time.Duration // at least
 	sizes      []float64     // times the pool
 	knee       bool          // look for the knee too

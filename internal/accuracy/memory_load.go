@@ -50,6 +50,9 @@ func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx conte
 		loaded <- err
 	}()
 	looked := func() error {
+		if err := l.worked(ctx, &operations); err != nil {
+			return err
+		}
 		since, err := l.from(ctx, &operations)
 		if err != nil {
 			return err
@@ -73,6 +76,16 @@ func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx conte
 		return errors.Join(err, looked)
 	}
 	return looked
+}
+
+// worked waits until so many operations were done that they no longer read what Prepare wrote, but what operations like them did.
+func (l *memoryLab) worked(ctx context.Context, operations *atomic.Int64) error {
+	since, err := l.from(ctx, operations)
+	if err != nil {
+		return err
+	}
+	_, err = until(ctx, since, func(s work) bool { return s.operations >= l.operations || s.took >= longestWarm })
+	return err
 }
 
 // from counts from now on.

@@ -4,6 +4,7 @@ package advice
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/advise"
 	"plimsoll/report/chart"
@@ -48,7 +49,7 @@ func memoryNotes(r *advise.Memory) []string {
 	notes := append([]string{}, r.Notes...)
 	for _, p := range r.Curve.Points {
 		if p.Doubt != "" {
-			notes = append(notes, fmt.Sprintf("%s: low confidence, %s.", quantity.Bytes.Format(float64(p.Bytes)), p.Doubt))
+			notes = append(notes, fmt.Sprintf("%s: low confidence, because %s.", quantity.Bytes.Format(float64(p.Bytes)), p.Doubt))
 		}
 	}
 	c := r.Cost
@@ -92,12 +93,20 @@ func memorySizes(r *advise.Memory) *grid {
 		}
 		warm := "–"
 		if r.Warm[i].Resized > 0 {
-			warm = quantity.Duration(r.Warm[i].Resized)
+			warm = spanned(r.Warm[i].ResizedLow, r.Warm[i].ResizedHigh)
 		}
 		g.row(quantity.Bytes.Format(float64(p.Bytes)), quantity.Number(p.Reads), quantity.Number(p.Low)+" to "+quantity.Number(p.High),
-			quantity.Change(p.Reads/max(r.Curve.Now.Reads, 1e-9)), quantity.Number(p.Model), warm, quantity.Duration(r.Warm[i].Restarted), note)
+			quantity.Change(p.Reads/max(r.Curve.Now.Reads, 1e-9)), quantity.Number(p.Model), warm, spanned(r.Warm[i].RestartedLow, r.Warm[i].RestartedHigh), note)
 	}
 	return g
+}
+
+// spanned is a time by its interval.
+func spanned(low, high time.Duration) string {
+	if from, to := quantity.Duration(low), quantity.Duration(high); from != to {
+		return from + " to " + to
+	}
+	return quantity.Duration(high)
 }
 
 // mostTables is how many tables and indexes are listed.

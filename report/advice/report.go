@@ -84,20 +84,43 @@ func indented(text string) string {
 	return "   " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n   ") + "\n"
 }
 
-// risks says what each option risks and how it is undone, once for those of which the same is true.
-func risks(f advise.Finding) (out []string) {
-	names := map[string][]string{}
-	var order []string
+// risks says why a figure is of low confidence, and what each option risks and how it is undone, once for those of which the same is true.
+func risks(f advise.Finding) []string {
+	var told, risked saying
 	for _, o := range f.Options {
-		s := o.Risk + ". Undo: " + o.Undo + "."
-		if names[s] == nil {
-			order = append(order, s)
+		for _, e := range o.Effects {
+			switch {
+			case e.Note == "":
+			case e.Low == e.High:
+				told.say(o.Name, e.What+": "+e.Note+".")
+			default:
+				told.say(o.Name, e.What+": low confidence, because "+e.Note+".")
+			}
 		}
-		name, _, _ := strings.Cut(o.Name, ", ")
-		names[s] = append(names[s], name)
+		risked.say(o.Name, o.Risk+". Undo: "+o.Undo+".")
 	}
-	for _, s := range order {
-		out = append(out, strings.Join(names[s], ", ")+": "+s)
+	return append(told.all(), risked.all()...)
+}
+
+// saying are sentences, each with the names of which it is true.
+type saying struct {
+	names map[string][]string
+	order []string
+}
+
+func (s *saying) say(name, sentence string) {
+	if s.names == nil {
+		s.names = map[string][]string{}
+	}
+	if s.names[sentence] == nil {
+		s.order = append(s.order, sentence)
+	}
+	s.names[sentence] = append(s.names[sentence], name)
+}
+
+func (s *saying) all() (out []string) {
+	for _, sentence := range s.order {
+		out = append(out, strings.Join(s.names[sentence], "; ")+": "+sentence)
 	}
 	return out
 }
@@ -121,24 +144,19 @@ func commandsOf(o advise.Option) (all []labelled) {
 
 // commands lists them by option, once for options that have the same.
 func commands(f advise.Finding) string {
-	names := map[string][]string{}
-	var order []string
+	var s saying
 	for _, o := range f.Options {
 		text := ""
 		for _, c := range commandsOf(o) {
 			text += fmt.Sprintf("  %-9s %s\n", c.what+":", c.command)
 		}
-		if text == "" {
-			continue
+		if text != "" {
+			s.say(o.Name, text)
 		}
-		if names[text] == nil {
-			order = append(order, text)
-		}
-		names[text] = append(names[text], o.Name)
 	}
 	var b strings.Builder
-	for _, text := range order {
-		b.WriteString(strings.Join(names[text], "; ") + "\n" + text)
+	for _, text := range s.order {
+		b.WriteString(strings.Join(s.names[text], "; ") + "\n" + text)
 	}
 	return b.String()
 }
@@ -184,7 +202,14 @@ func each(o advise.Option) string {
 	if o.PerRead == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%s %.3g", o.Change.Currency, *o.PerRead)
+	s := fmt.Sprintf("%s %.3g", o.Change.Currency, *o.PerRead)
+	switch low, high := fmt.Sprintf("%.2g", o.PerReadLow), fmt.Sprintf("%.2g", o.PerReadHigh); {
+	case o.PerReadHigh >= forever:
+		s += fmt.Sprintf(" (%s or more)", low)
+	case low != high:
+		s += fmt.Sprintf(" (%s to %s)", low, high)
+	}
+	return s
 }
 
 // ended is the effect of which 0 seconds say that it is so already.

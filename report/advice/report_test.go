@@ -10,6 +10,7 @@ import (
 
 func sample() *advise.Report {
 	price := advise.Price{Month: 600, Low: 570, High: 630, Currency: "USD", Date: "2026-06-01", Source: "a guide", Old: true}
+	each := 0.3
 	return &advise.Report{
 		Cluster: "users", Node: "n1", At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Region: "us-east-1", Discount: 0.1,
 		Findings: []advise.Finding{{
@@ -19,6 +20,10 @@ func sample() *advise.Report {
 				{Name: "gp3", Advised: true, Price: advise.Price{Unknown: "nobody knows"}, Change: advise.Price{Unknown: "nobody knows"}, Risk: "it breaks", Undo: "nothing",
 					Do: "plimsoll runbook plan it", Rehearse: "plimsoll try it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
 				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing", Do: "plimsoll lab disk it"},
+				{Name: "more, and more", Price: price, Change: price, Risk: "it swaps", Undo: "less", PerRead: &each, PerReadLow: 0.2, PerReadHigh: 1e12, Effects: []advise.Effect{
+					{What: "reads a second", Unit: "per_second", Then: 100, Low: 80, High: 125, Note: "the fitted model, a second method, predicts 200 reads a second"},
+					{What: "operations", Unit: "per_second", Then: 100, Low: 100, High: 100, Note: "the class allows no more"},
+				}},
 				{Name: "yet another", Class: "db.m7g.xlarge", Price: advise.Price{Unknown: "no price of db.m7g.xlarge"}, Risk: "it breaks", Undo: "nothing"},
 			},
 		}},
@@ -29,8 +34,10 @@ func sample() *advise.Report {
 func TestAdviceIsWritten(t *testing.T) {
 	for name, text := range map[string]string{"text": Text(sample(), 100), "Markdown": Markdown(sample())} {
 		for _, want := range []string{
-			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it, gp3, another, yet another: it breaks. Undo: nothing.", "never", "← advised",
-			"USD 600 ±30", "unknown", "plimsoll runbook plan it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "A discount of 10 % is included",
+			"Urgent: The burst ends 3 minutes from now", "2000 operations a second", "leave it; gp3; another; yet another: it breaks. Undo: nothing.", "never", "← advised",
+			"USD 600 ±30", "unknown", "plimsoll runbook plan it", "plimsoll try it", "3 min 12 s (2 min 30 s to 3 min 40 s)", "nobody knows", "no price in us-east-1 for db.m7g.large, db.m7g.xlarge", "USD 0.3 (0.2 or more)", "100/s (80.0/s to 125/s) low confidence",
+			"more, and more: reads a second: low confidence, because the fitted model, a second method, predicts 200 reads a second.", "more, and more: operations: the class allows no more.", "more, and more: it swaps. Undo: less.",
+			"Instances: the class is not known.", "a guide, read on 2026-06-01", "half a year old", "A discount of 10 % is included",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)
@@ -53,12 +60,14 @@ func TestMemoryIsWritten(t *testing.T) {
 	m := &advise.Memory{
 		Cluster: "users", Node: "n1", Bytes: 1 << 30, PageSize: 16 << 10, Explained: []string{"98 % of 150,000 a second is 3,000 reads."},
 		Curve: advise.Curve{Now: point(1<<30, 3000, ""), Points: []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "the fitted model disagrees")}},
-		Line:  []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "")}, Warm: make([]advise.Warmth, 3),
+		Line:  []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "")}, Warm: []advise.Warmth{
+			{}, {}, {Resized: 10 * time.Second, ResizedLow: 9 * time.Second, ResizedHigh: 11 * time.Second, Restarted: 20 * time.Second, RestartedLow: 18 * time.Second, RestartedHigh: 22 * time.Second},
+		},
 		Tables: []advise.Table{{Table: "shop.orders", Index: "PRIMARY", Pages: 1000, Share: 0.5, Of: 0.2, Role: advise.Passes}},
 		Cost:   advise.Cost{By: "SQL", Lists: 7},
 	}
 	for name, text := range map[string]string{"text": Memory(m, 100), "Markdown": MemoryMarkdown(m)} {
-		for _, want := range []string{"98 % of 150,000", "512 MiB", "low confidence", "passes through", "today", "7 lists by SQL"} {
+		for _, want := range []string{"98 % of 150,000", "512 MiB", "low confidence", "passes through", "today", "7 lists by SQL", "low confidence, because the fitted model", "9 s to 11 s", "18 s to 22 s"} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)
 			}

@@ -205,12 +205,8 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 	}
 	in.Prices = price.Of{Catalogue: catalogue, Region: o.Region, Now: now}
 	if o.Class != "" {
-		if _, known := catalogue.Classes[o.Class]; !known {
-			advice := "define it in a price file of your own: --prices FILE"
-			if near := document.Nearest(o.Class, catalogue.ClassNames()); near != "" {
-				advice = "did you mean " + near + "?"
-			}
-			return in, console.UsageError{Text: fmt.Sprintf("unknown class %q", o.Class), Hint: advice}
+		if err := knownClass(o.Class, catalogue); err != nil {
+			return in, err
 		}
 	}
 	if o.discount != "" {
@@ -229,6 +225,18 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 		}
 	}
 	return in, nil
+}
+
+// knownClass refuses a class that is not in the catalogue.
+func knownClass(class string, of *price.Catalogue) error {
+	if _, known := of.Classes[class]; known {
+		return nil
+	}
+	advice := "define it in a price file of your own: --prices FILE"
+	if near := document.Nearest(class, of.ClassNames()); near != "" {
+		advice = "did you mean " + near + "?"
+	}
+	return console.UsageError{Text: fmt.Sprintf("unknown class %q", class), Hint: advice}
 }
 
 // share reads 20% or 0.2.

@@ -56,6 +56,9 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 	if err != nil || back < time.Hour || o.every < 10*time.Second {
 		return console.UsageError{Text: fmt.Sprintf("--since %q, --every %s: expected such as 30d, and 10s or more", o.since, o.every)}
 	}
+	if o.json && o.markdown {
+		return console.UsageError{Text: "--json and --markdown exclude each other"}
+	}
 	now := time.Now()
 	in, err := o.input(now)
 	if err != nil {
@@ -67,8 +70,8 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		if !one {
 			of, class = "", text
 		}
-		if _, known := in.Prices.Classes[class]; !known {
-			return console.UsageError{Text: fmt.Sprintf("unknown class %q", class), Hint: "define it in a price file of your own: --prices FILE"}
+		if err := knownClass(class, in.Prices.Catalogue); err != nil {
+			return err
 		}
 		classes[of] = class
 	}
