@@ -58,3 +58,34 @@ func leavesWhatWasSetSince(t *testing.T, site *cluster.Cluster) {
 		set(first)
 	}
 }
+
+// leavesAPoolThatWasResizedSince is the same for the size of the buffer pool, which takes a while to change.
+func leavesAPoolThatWasResizedSince(t *testing.T, site *cluster.Cluster) {
+	t.Helper()
+	const shown = "SELECT @@GLOBAL.innodb_buffer_pool_size"
+	resize := func(size string) (action.Task, action.CheckResult, action.Facts) {
+		task := bindAny(t, "mysql.resize-buffer-pool", "{node: n1, size: "+size+"}")
+		found, output := actNow(t, site, task)
+		return task, found, output
+	}
+	before, err := site.Value(t.Context(), "n1", shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, found, output := resize("128M")
+	undo := func() error {
+		return task.(action.Undoer).Undo(t.Context(), site, action.Call{Token: "undo", Before: found.Observed, Output: output, Progress: func(float64, string) {}})
+	}
+	resize("192M")
+	var refused *hint.PermanentError
+	if err := undo(); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "set again since") {
+		t.Errorf("of a pool that was resized since: %v", err)
+	}
+	resize("128M")
+	if err := undo(); err != nil {
+		t.Error(err)
+	}
+	if now, err := site.Value(t.Context(), "n1", shown); err != nil || now != before {
+		t.Errorf("undone, it has %s, %v, before %s", now, err, before)
+	}
+}
