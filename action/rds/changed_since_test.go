@@ -15,6 +15,7 @@ import (
 
 // What a person has changed again since a run changed it is left as it is when the run is undone.
 func TestAnUndoLeavesWhatWasChangedSince(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		action, with, asked, now, says string
 		change                         func(ctx context.Context, r *aws.RDS, to string) error
@@ -43,15 +44,16 @@ func TestAnUndoLeavesWhatWasChangedSince(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, engine.Target{}, nil)
+			t.Parallel()
+			w := newFixture(t, engine.Target{}, nil)
 			w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true)
 			task, r := w.bind(t, c.action, c.with), w.open(t)
-			found, err := task.Check(t.Context(), w.site)
+			found, err := task.Check(t.Context(), w.on)
 			if err != nil {
 				t.Fatal(err)
 			}
 			call := action.Call{Token: "one", Before: found.Observed, Progress: func(float64, string) {}}
-			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+			if _, err := task.Act(t.Context(), w.on, call); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.change(t.Context(), r, c.now); err != nil {
@@ -59,7 +61,7 @@ func TestAnUndoLeavesWhatWasChangedSince(t *testing.T) {
 			}
 			asked := w.Asked(c.asked)
 			var refused *hint.PermanentError
-			if err := task.(action.Undoer).Undo(t.Context(), w.site, call); !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.says) || w.Asked(c.asked) != asked {
+			if err := task.(action.Undoer).Undo(t.Context(), w.on, call); !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.says) || w.Asked(c.asked) != asked {
 				t.Errorf("%v, asked %d times", err, w.Asked(c.asked)-asked)
 			}
 		})
