@@ -72,7 +72,7 @@ func (c *create) Undo(ctx context.Context, on *cluster.Cluster, call Call) error
 	if node == "" {
 		return nil
 	}
-	if err := on.MayGo(ctx, node); err != nil {
+	if err := mayBeDestroyed(ctx, on, node); err != nil {
 		return err
 	}
 	return on.Grower.Shrink(ctx, node)
@@ -121,8 +121,26 @@ func (d *destroy) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, 
 	if on.Grower == nil {
 		return nil, nil
 	}
-	if err := on.MayGo(ctx, d.Node); err != nil {
+	if err := mayBeDestroyed(ctx, on, d.Node); err != nil {
 		return nil, err
 	}
 	return nil, on.Grower.Shrink(ctx, d.Node)
+}
+
+// mayBeDestroyed refuses to destroy a server that is needed. One that alone accepts writes is: those that followed it may not answer.
+func mayBeDestroyed(ctx context.Context, on *cluster.Cluster, node string) error {
+	if err := on.MayGo(ctx, node); err != nil || !on.Leads(ctx, node) {
+		return err
+	}
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes of %s: %w", on.Name, err)
+	}
+	for _, n := range nodes {
+		if n.Name != node && on.Leads(ctx, n.Name) || len(nodes) == 1 {
+			return nil
+		}
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes, and no other node that answers does: it may be the primary, and is not deleted", node),
+		Advice: "start the nodes that do not answer and try again; if it is the primary, keep it"}
 }

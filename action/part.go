@@ -31,7 +31,7 @@ func (s onServer) keepPart(ctx context.Context, on *cluster.Cluster, before Fact
 	if was {
 		return Facts{"closed_again": true}, s.setReadOnly(ctx, on, "ON")
 	}
-	if err := on.Replaced(ctx, s.Node); err != nil {
+	if err := on.Replaced(ctx, s.Node, false); err != nil {
 		return Facts{"stays_closed": err.Error()}, nil
 	}
 	return Facts{"opened_again": true}, s.setReadOnly(ctx, on, "OFF")

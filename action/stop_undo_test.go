@@ -2,11 +2,14 @@ package action_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -41,6 +44,76 @@ func TestTheUndoOfAStopEndsOnANodeThatWasSilentBefore(t *testing.T) {
 			}
 			if err := task.(action.Undoer).Undo(t.Context(), on, action.Call{Before: found.Observed}); err != nil || !n2.running {
 				t.Errorf("undone: %v, it runs: %v", err, n2.running)
+			}
+		})
+	}
+}
+
+// comesBack is a server that takes writes once it runs.
+type comesBack struct {
+	stoppable
+	in playing
+}
+
+func (s *comesBack) Start(ctx context.Context) error {
+	s.in["n1"] = &engine.ReplicationStatus{}
+	return s.stoppable.Start(ctx)
+}
+
+// A primary that was stopped is not started again while another node has, or may have, taken its place.
+func TestTheUndoOfAStopDoesNotStartASecondPrimary(t *testing.T) {
+	replicaOf := func(source string) *engine.ReplicationStatus {
+		return &engine.ReplicationStatus{ReadOnly: true, Sources: []engine.Source{{Address: source}}}
+	}
+	for name, c := range map[string]struct {
+		others  playing
+		resumed bool
+		refused string
+	}{
+		"the others wait for it":                                   {playing{"n2": replicaOf("n1"), "n3": replicaOf("n1")}, true, ""},
+		"n2 does not answer, and nobody follows it":                {playing{"n3": replicaOf("n1")}, false, ""},
+		"n2 does not answer, and n3 follows it":                    {playing{"n3": replicaOf("n2")}, false, "n2 does not answer, is followed by another node"},
+		"n2 does not answer, and the process that stopped is gone": {playing{"n3": replicaOf("n1")}, true, "n2 does not answer, and may have become the primary"},
+		"n2 is the primary":                                        {playing{"n2": {}, "n3": replicaOf("n2")}, false, "n2 is the primary now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := playing{"n1": {Followers: 2}, "n2": replicaOf("n1"), "n3": replicaOf("n1")}
+			n1 := &comesBack{stoppable{running: true}, now}
+			on := &cluster.Cluster{Name: "c", Engine: now, List: func(context.Context) ([]cluster.Node, error) {
+				all := []cluster.Node{{Name: "n1", Server: n1}, {Name: "n2"}, {Name: "n3"}}
+				for i := range all {
+					all[i].Target = engine.Target{Addresses: []string{all[i].Name}}
+				}
+				return all, nil
+			}}
+			on.AskRoles()
+			defer func() { _ = on.Close() }()
+			with, err := document.Parse("with", []byte("node: n1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop, _ := action.Find(action.Servers(), "server.stop")
+			task, err := stop.Bind(with)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := task.Check(t.Context(), on.ReadOnly())
+			if err != nil || found.State != action.Needed {
+				t.Fatalf("found %+v, %v", found, err)
+			}
+			n1.running = false
+			clear(now)
+			for node, is := range c.others {
+				now[node] = is
+			}
+			on.RolesChanged()
+			err = task.(action.Undoer).Undo(t.Context(), on, action.Call{Before: found.Observed, Resumed: c.resumed})
+			var refused *hint.PermanentError
+			if c.refused == "" && (err != nil || !n1.running) {
+				t.Errorf("undo: %v, running %v", err, n1.running)
+			}
+			if c.refused != "" && (!errors.As(err, &refused) || !strings.Contains(refused.Reason, c.refused) || n1.running) {
+				t.Errorf("undo: %v, running %v, want %q", err, n1.running, c.refused)
 			}
 		})
 	}

@@ -140,17 +140,48 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 	return nil
 }
 
-// Replaced refuses to start a server that was the primary when it was stopped, and that has a successor now: it would come back as
-// a second one.
-func (s *Cluster) Replaced(ctx context.Context, node string) error {
+// Replaced refuses to let a server take writes again that was the primary before, when it has, or may have, a successor: it would be a second
+// primary. A node that does not answer may be the successor if another node follows it; when the process that took the writes from the server
+// has ended since, that it does not answer is enough.
+func (s *Cluster) Replaced(ctx context.Context, node string, resumed bool) error {
 	if s.roles == nil {
 		return nil
 	}
 	s.RolesChanged()
-	primary, err := s.Primary(ctx)
-	if err != nil || primary.Name == node {
-		return nil //nolint:nilerr // nobody says that he has taken its place
+	if primary, err := s.Primary(ctx); err == nil {
+		if primary.Name == node {
+			return nil
+		}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
+			Advice: "start it read-only by hand, then run mysql/rejoin"}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
-		Advice: "start it read-only by hand, then run mysql/rejoin"}
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	}
+	parts, silent := map[string]*engine.ReplicationStatus{}, []Node(nil)
+	for _, n := range nodes {
+		if n.Name == node {
+			continue
+		}
+		if is := partOf(ctx, s, n.Name); is != nil {
+			parts[n.Name] = is
+		} else {
+			silent = append(silent, n)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, n := range silent {
+		switch {
+		case resumed:
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer, and may have become the primary after the process that stopped %s had ended", n.Name, node),
+				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, remove it from the cluster and try again", n.Name)}
+		case followedByOneOf(parts, n, ""):
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer, is followed by another node and may be the primary: %s would be a second one", n.Name, node),
+				Advice: fmt.Sprintf("start %s, and find out which of the two accepts writes", n.Name)}
+		}
+	}
+	return nil
 }

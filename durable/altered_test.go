@@ -139,19 +139,7 @@ func TestAPostgresThatRestartsIsWaitedFor(t *testing.T) {
 	if err := s.Create(t.Context(), "r", []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("pgx", target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	ctx, stop := context.WithTimeout(t.Context(), time.Second)
-	defer stop()
-	var ending sync.WaitGroup
-	ending.Go(func() { // as a restart does, for a second
-		for ctx.Err() == nil {
-			_, _ = db.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
-		}
-	})
+	ended := restarting(t, target)
 	lease, err := s.Acquire(t.Context(), "cluster c", "r", time.Minute)
 	for range 100 {
 		if err == nil {
@@ -164,8 +152,63 @@ func TestAPostgresThatRestartsIsWaitedFor(t *testing.T) {
 			_, err = s.Messages(t.Context(), "r", 0)
 		}
 	}
-	ending.Wait()
+	ended()
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// restarting ends all connections to a Postgres for a second, as its restart does. ended waits until that is over.
+func restarting(t *testing.T, target string) (ended func()) {
+	t.Helper()
+	db, err := sql.Open("pgx", target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		for ctx.Err() == nil {
+			_, _ = db.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+		}
+	})
+	return func() {
+		ending.Wait()
+		stop()
+	}
+}
+
+func TestARunIsWrittenOnWhileItsPostgresRestarts(t *testing.T) {
+	target := durabletest.Postgres(t)
+	s := open(t, Options{Folder: t.TempDir(), Postgres: target, Version: "1"})
+	if err := s.Create(t.Context(), "r", []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	e := execute(t, s, func(ctx context.Context, j *Journal) error {
+		if err := upTo(1)(ctx, j); err != nil {
+			return err
+		}
+		ended := restarting(t, target)
+		for n := 2; n < 40; n++ {
+			if err := j.Confirm(ctx); err != nil {
+				return fmt.Errorf("before entry %d: %w", n, err)
+			}
+			if err := upTo(n)(ctx, j); err != nil {
+				return fmt.Errorf("entry %d: %w", n, err)
+			}
+		}
+		ended()
+		return upTo(42)(ctx, j)
+	})
+	if err := errors.Join(e.Start(t.Context(), "r", []byte(`{}`)), e.Wait(t.Context(), "r")); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	entries, err := s.Entries(t.Context(), "r")
+	if err != nil || len(entries) != 42 || VerifyChain(entries) != nil {
+		t.Errorf("%d entries, %v, %v", len(entries), err, VerifyChain(entries))
 	}
 }

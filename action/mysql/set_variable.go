@@ -186,7 +186,34 @@ func (v *variable) Act(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	if err := at.mayOpen(ctx, on, c, v.Value); err != nil {
 		return nil, err
 	}
-	return nil, at.set(ctx, on, v.Persist, v.Value)
+	if err := at.set(ctx, on, v.Persist, v.Value); err != nil {
+		return nil, err
+	}
+	return at.shown(ctx, on)
+}
+
+// shown is what the server shows of the variable, as far as the step is about it.
+func (v *variable) shown(ctx context.Context, on *cluster.Cluster) (action.Facts, error) {
+	db, c, err := v.open(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	out := action.Facts{}
+	if v.now() {
+		if out["value"], err = c.Setting(ctx, v.Name); err != nil {
+			return nil, err
+		}
+	}
+	if v.later() {
+		k, err := v.keeper(ctx, on, db)
+		if err != nil {
+			return nil, err
+		}
+		if out["persisted"], err = k.kept(ctx, variableName(v.Name)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // on is the same variable of a given node.
@@ -264,7 +291,38 @@ func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err != nil {
 		return err
 	}
-	return v.on(node).putBack(ctx, on, c)
+	at := v.on(node)
+	if err := at.stillOurs(ctx, on, c); err != nil {
+		return err
+	}
+	return at.putBack(ctx, on, c)
+}
+
+// stillOurs refuses to put back a value that was set again since: what is there now is neither what the act left nor what was there before.
+func (v *variable) stillOurs(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if len(c.Output) == 0 { // the act did not end: nobody knows what it left
+		return nil
+	}
+	_, settings, err := v.open(ctx, on)
+	if err != nil {
+		return err
+	}
+	shown, err := v.shown(ctx, on)
+	if err != nil {
+		return err
+	}
+	for fact, which := range map[string]string{"value": "value", "persisted": "persisted value"} {
+		before, noted := c.Before[fact].(string)
+		left, told := c.Output[fact].(string)
+		now, _ := shown[fact].(string)
+		if noted && told && now != before && now != left && !settings.SameValue(v.Name, before, now) && !settings.SameValue(v.Name, left, now) {
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("the %s of %s of node %s is %s now, and was set again since: this run made it %s, and it was %s before", which, v.Name, v.Node, now, left, before),
+				Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
+			}
+		}
+	}
+	return nil
 }
 
 func (v *variable) putBack(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -254,12 +254,19 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 		}
 	}
 	before, _ := c.Before[a.Name].(string)
+	_, i, p, err := a.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	if now := orDefault(p.Value); before != "" && c.Before["group"] == i.ParameterGroup && p.Value != a.Value && now != before {
+		return changedSince(a.Name+" of parameter group "+i.ParameterGroup, now, a.Value, before)
+	}
 	if before == "" || before == orDefault("") {
 		return &hint.PermanentError{Reason: a.Name + " had no explicit value before", Advice: "aws rds reset-db-parameter-group resets it to the engine's default"}
 	}
 	back := *a
 	back.Value = before
-	_, err := back.Act(ctx, on, c)
+	_, err = back.Act(ctx, on, c)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ func main() {
 	flag.StringVar(&r.results, "results", "docs/torture", "the folder of results, one file for each runbook and product; what is not tortured again stays")
 	flag.StringVar(&r.kinds, "tries", "", "only these kinds of tries, in a file of their own: twice,failed,killed,asleep,cancelled")
 	flag.StringVar(&r.pause, "pause", "20s", "how long an owner sleeps")
+	flag.IntVar(&r.undoKills, "undo-kills", 0, "kill undos only so many times for each runbook; 0: at each of their writes")
 	products := flag.String("products", "mariadb,mysql,cassandra", "on which")
 	only := flag.String("only", "", "these runbooks alone: mysql/switchover,mysql/failover")
 	m := mixed{}
@@ -71,6 +73,7 @@ func main() {
 // rack is what runbooks are tortured with.
 type rack struct {
 	program, out, results, pause, kinds string
+	undoKills                           int
 	files                               string // a folder with runbooks that prepare
 }
 
@@ -146,6 +149,9 @@ func (r rack) one(ctx context.Context, c trialOf, product, lab string) error {
 	args := []string{"runbook", "torture", c.Book, "--cluster", lab, "--pause", r.pause, "--yes", "--json"}
 	if r.kinds != "" {
 		args = append(args, "--tries", r.kinds)
+	}
+	if r.undoKills > 0 {
+		args = append(args, "--undo-kills", strconv.Itoa(r.undoKills))
 	}
 	for _, in := range c.Inputs {
 		args = append(args, "-i", in)

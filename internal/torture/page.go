@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/internal/document"
+	"plimsoll/runbook/faulttest"
 )
 
 const preface = `# Torture
@@ -27,8 +28,8 @@ same lab. ` + "`make torture`" + ` repeats the tests and writes this page; ` + "
   is irreversible or was found not undone.
 - **stays**: steps that are declared irreversible, where an undo stops. **asks**: steps that stop for a person when they are interrupted. Both are
   declared and no problem.
-- **undo kills**: how many times Plimsoll was killed while it undid a run, at each write of the undo; the next process completes the undo, or finishes the run
-  if the cancellation was refused. **checks**: how many times the cluster itself was checked after a run had
+- **undo kills**: how many times Plimsoll was killed while it undid a run, at each write of the undo, or, where it says *chosen*, at a number of writes
+  spread over the run and its undo; the next process completes the undo, or finishes the run if the cancellation was refused. **checks**: how many times the cluster itself was checked after a run had
   ended: exactly one server accepts writes, every other server that answers replicates from it, and no claim of the run is left. Both are empty in results from before
   23 November 2026, when these tests did not exist.
 - **suspended**: for how long the owner was suspended each time; empty if a runbook takes no lock that another run could take over.
@@ -140,7 +141,7 @@ func table(all []result) string {
 		if r.Product == "rds" {
 			on += ", as RDS"
 		}
-		fmt.Fprintf(&rows, "| `%s` | %s | %d | %d | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, on, o.Steps, o.Tries, some(o.Undos), some(o.Looks), o.Restored,
+		fmt.Fprintf(&rows, "| `%s` | %s | %d | %d | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.Case.Book, on, o.Steps, o.Tries, undoKills(o), some(o.Looks), o.Restored,
 			strings.Join(o.Stays, ", "), strings.Join(o.Asks, ", "), slept(o.Slept), o.Resumed.Round(10*time.Millisecond), verdict, o.Took.Round(time.Second))
 		for _, t := range o.Troubles {
 			fmt.Fprintf(&troubles, "- `%s` on %s, %s: %s %s\n", r.Case.Book, r.Product, t.Test, t.Step, strings.ReplaceAll(t.Text, "\n", " "))
@@ -171,6 +172,14 @@ func some(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
+}
+
+// undoKills is how many times an undo was killed, and whether that was at some of its writes alone.
+func undoKills(o *faulttest.Report) string {
+	if o.Chosen && o.Undos > 0 {
+		return strconv.Itoa(o.Undos) + ", chosen"
+	}
+	return some(o.Undos)
 }
 
 func slept(d time.Duration) string {

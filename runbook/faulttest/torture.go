@@ -40,8 +40,10 @@ type Torture struct {
 	Cancel func(ctx context.Context, store, run string, at durable.Moment) (Fate, error)
 	Pause  time.Duration // how long the owner sleeps
 	Kinds  []string      // of tries, of TortureKinds; none: all
-	Settle time.Duration // how long the cluster may take after an undo until the checks see what they saw before; 0: none
-	Say    func(string)
+	// UndoKills is how many times undos are killed, spread over the run and its undo; 0: at each write of each.
+	UndoKills int
+	Settle    time.Duration // how long the cluster may take after an undo until the checks see what they saw before; 0: none
+	Say       func(string)
 
 	stage    map[string]string // what the checks see when a try begins
 	snapshot clusterSnapshot   // what the servers say of themselves then

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/durable"
@@ -19,9 +21,17 @@ func (t *Torture) cancelled(ctx context.Context, o *Report) error {
 	if t.Cancel == nil {
 		return nil
 	}
-	moments, err := momentsToCancel(ctx, t, o)
+	moments, length, err := momentsToCancel(ctx, t, o)
 	if err != nil {
 		return err
+	}
+	if o.Chosen = t.UndoKills > 0; o.Chosen {
+		for _, k := range spread(moments, length, t.UndoKills) {
+			if _, err := cutCancel(ctx, t, o, k.run, k.undo); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	for _, n := range moments {
 		for m := n + 1; ; m++ {
@@ -37,47 +47,70 @@ func (t *Torture) cancelled(ctx context.Context, o *Report) error {
 	return nil
 }
 
-// momentsToCancel are the numbers of the entries after which a step that has an effect was intended, or was done.
-func momentsToCancel(ctx context.Context, t *Torture, o *Report) (all []int, err error) {
+// deaths are the entries at which a run and its undo are killed.
+type deaths struct{ run, undo int }
+
+// spread chooses a number of deaths: all over the run, and early as well as late in its undo. length is that of the undo of the whole run, in
+// entries; the undo of a part is shorter.
+func spread(moments []int, length, number int) (all []deaths) {
+	for j := range number * min(1, len(moments)) {
+		at := j * len(moments) / number
+		writes := max(2, length*(at+1)/len(moments))
+		_, share := math.Modf(0.618 * float64(j)) // consecutive ones lie far apart
+		k := deaths{moments[at], moments[at] + 1 + int(share*float64(writes))}
+		if !slices.Contains(all, k) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// momentsToCancel are the numbers of the entries after which a step that has an effect was intended, or was done, and the number of entries
+// that the undo of the whole run writes.
+func momentsToCancel(ctx context.Context, t *Torture, o *Report) (all []int, length int, err error) {
 	const test = "undisturbed"
 	t.Say(test)
 	o.Tries++
 	folder := filepath.Join(t.Folder, test)
 	if _, err := t.Child(ctx, folder, durable.Moment{}, nil); err != nil {
-		return nil, fmt.Errorf("%s: %w", test, err)
+		return nil, 0, fmt.Errorf("%s: %w", test, err)
 	}
 	s, err := t.reopen(ctx, folder)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	run, entries, err := only(ctx, s)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	st, err := s.State(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, entry := range entries {
 		var e journal.Event
 		if err := json.Unmarshal(entry.Data, &e); err != nil {
-			return nil, fmt.Errorf("%s: %w", test, err)
+			return nil, 0, fmt.Errorf("%s: %w", test, err)
 		}
 		if i := st.Item(e.Step); i != nil && !st.Looks(i) && i.Acts && (e.Kind == journal.Intended || e.Kind == journal.Verified) {
 			all = append(all, entry.Number)
 		}
 	}
 	if err := t.examineCluster(ctx, o, test); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := t.giveBack(ctx, s, run); err != nil {
-		return nil, fmt.Errorf("%s, undone: %w", test, err)
+		return nil, 0, fmt.Errorf("%s, undone: %w", test, err)
+	}
+	undone, err := s.Store.Entries(ctx, run)
+	if err != nil {
+		return nil, 0, err
 	}
 	if err := t.examineClaim(ctx, o, test, run); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return all, t.aftermath(ctx, o, s, test, run)
+	return all, len(undone) - len(entries), t.aftermath(ctx, o, s, test, run)
 }
 
 // cutCancel kills a run at one entry, and who takes it back at a later one. It tells whether that was come to.

@@ -232,20 +232,39 @@ func (r *resize) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts
 	return err
 }
 
-// Undo gives the pool the size that the first check saw, on the server that it saw it on.
+// Undo gives the pool the size that the first check saw, on the server that it saw it on. A size that was set since stays.
 func (r *resize) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	var before int64
-	switch n := c.Before["bytes"].(type) {
-	case int64:
-		before = n
-	case float64:
-		before = int64(n)
-	default:
+	before, ok := bytesIn(c.Before)
+	if !ok {
 		return nil
 	}
 	node, err := c.ActedOn(r.Node)
 	if err != nil {
 		return err
 	}
-	return r.on(node).set(ctx, on, before, c)
+	at := r.on(node)
+	if left, ended := bytesIn(c.Output); ended {
+		now, err := at.number(ctx, on, "innodb_buffer_pool_size")
+		if err != nil {
+			return err
+		}
+		if now != left && now != before {
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("the buffer pool of node %s has %s now, and its size was set again since: this run made it %s, and it was %s before", node, size(float64(now)), size(float64(left)), size(float64(before))),
+				Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
+			}
+		}
+	}
+	return at.set(ctx, on, before, c)
+}
+
+// bytesIn is the size in facts, which may have been through a journal.
+func bytesIn(f action.Facts) (int64, bool) {
+	switch n := f["bytes"].(type) {
+	case int64:
+		return n, true
+	case float64:
+		return int64(n), true
+	}
+	return 0, false
 }

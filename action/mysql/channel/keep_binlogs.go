@@ -84,7 +84,11 @@ func (k *keep) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (act
 	if want.seconds != 0 || is.cloud {
 		want.seconds = max(want.seconds, int64(k.For/time.Second))
 	}
-	return nil, retainLogs(ctx, s, want)
+	if err := retainLogs(ctx, s, want); err != nil {
+		return nil, err
+	}
+	is, err = retentionOf(ctx, s)
+	return is.facts(), err
 }
 
 // Undo puts back what the first check saw.
@@ -112,6 +116,11 @@ type retention struct {
 	in      string // the variable that says so
 	size    string // the variable of the limit; "" if there is none
 	cloud   bool   // RDS purges by a table of its own, as soon as it may
+}
+
+// facts are what an undo compares with what it finds.
+func (r retention) facts() action.Facts {
+	return action.Facts{"seconds": r.seconds, "size_limit": r.limit}
 }
 
 func (r retention) keeps(d time.Duration) bool {

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 var releaseBinlogs = action.Action{
@@ -62,7 +63,11 @@ func (r *release) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err != nil {
 		return nil, err
 	}
-	return nil, retainOn(ctx, on, node, r.Seconds, r.Limit)
+	if err := retainOn(ctx, on, node, r.Seconds, r.Limit); err != nil {
+		return nil, err
+	}
+	is, err := retentionOn(ctx, on, node)
+	return is.facts(), err
 }
 
 // Undo puts back what the first check saw.
@@ -70,7 +75,8 @@ func (r *release) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	return restoreRetention(ctx, on, r.Node, c)
 }
 
-// restoreRetention puts back what a check saw, on the server that it saw it on.
+// restoreRetention puts back what a check saw, on the server that it saw it on. What was set again since stays: another replica may need the
+// logs for longer.
 func restoreRetention(ctx context.Context, on *cluster.Cluster, named string, c action.Call) error {
 	node, err := c.ActedOn(named)
 	if err != nil {
@@ -83,6 +89,20 @@ func restoreRetention(ctx context.Context, on *cluster.Cluster, named string, c 
 	limit, err := whole(c.Before["size_limit"])
 	if err != nil {
 		return err
+	}
+	is, err := retentionOn(ctx, on, node)
+	if err != nil {
+		return err
+	}
+	left, err1 := whole(c.Output["seconds"])
+	leftLimit, err2 := whole(c.Output["size_limit"])
+	told := err1 == nil && err2 == nil // else the act did not end: nobody knows what it left
+	if told && (is.seconds != seconds && is.seconds != left || is.limit != limit && is.limit != leftLimit) {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("node %s keeps its binary logs for %d s and %d bytes now, and that was set again since: this run made it %d s and %d bytes, and it was %d s and %d bytes before",
+				node, is.seconds, is.limit, left, leftLimit, seconds, limit),
+			Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
+		}
 	}
 	return retainOn(ctx, on, node, seconds, limit)
 }

@@ -87,6 +87,9 @@ func refuseLeader(ctx context.Context, s *server, is engine.ReplicationStatus) e
 // onlyHere is the fact of the transactions that no other node has.
 const onlyHere = "only_here"
 
+// notCompared stands for those transactions when no other node answers.
+const notCompared = "not known"
+
 // observeOwn notes the transactions that only this server has, of all that answer.
 func observeOwn(ctx context.Context, s *server, seen action.Facts) error {
 	others, err := s.peers(ctx)
@@ -113,8 +116,11 @@ func observeOwn(ctx context.Context, s *server, seen action.Facts) error {
 			own, compared = lacks, true
 		}
 	}
-	if compared && len(own) > 0 {
+	switch {
+	case compared && len(own) > 0:
 		seen[onlyHere] = own.String()
+	case !compared && len(others) > 0:
+		seen[onlyHere] = notCompared
 	}
 	return nil
 }
@@ -122,8 +128,11 @@ func observeOwn(ctx context.Context, s *server, seen action.Facts) error {
 // ApprovalReason names what would be lost with the server.
 func (d *detach) ApprovalReason(found action.CheckResult) string {
 	own, some := found.Observed[onlyHere].(string)
-	if !some {
+	switch {
+	case !some:
 		return ""
+	case own == notCompared:
+		return fmt.Sprintf("no other node that could be compared answers: %s may have transactions, or all the data, that no other node has, which are lost when it is removed. Start another node first, if possible", d.Node)
 	}
 	return fmt.Sprintf("%s has transactions that no other node has (%s), which are lost when it is removed. Find them in its binary log, and carry over what matters", d.Node, own)
 }

@@ -3,6 +3,7 @@ package loadcmd
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"plimsoll/infra/local"
@@ -42,5 +43,13 @@ func TestASecretIsTheSameByEveryWay(t *testing.T) {
 				t.Errorf("%q by %s: %q %v, want %q", content, way, got, err, want)
 			}
 		}
+	}
+}
+
+// What a program prints that was to fetch the password may hold it: it is shown to nobody.
+func TestAFailingPasswordCommandIsNotQuoted(t *testing.T) {
+	o := options{passwordCommand: "echo hunter2; echo hunter2 >&2; exit 3"}
+	if got, err := o.password(t.Context()); err == nil || got != "" || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -31,6 +31,7 @@ func Command(c console.Streams) *cobra.Command {
 	var asJSON, yes bool
 	var pause time.Duration
 	var before, kinds []string
+	var undoKills int
 	cmd := &cobra.Command{
 		ValidArgsFunction: runbookcmd.CompleteRunbooks,
 		Use:               "torture RUNBOOK", Short: "Test a runbook on a lab with crashes, repeats and undos", Args: console.Exactly("RUNBOOK"),
@@ -51,7 +52,7 @@ it whenever a test leaves something that cannot be undone, and leaves the lab as
 			if err := console.Confirm(c, yes, "Run the crash tests on cluster "+q.Cluster+"? They stop and restore it many times."); err != nil {
 				return err
 			}
-			o, err := torture(cmd.Context(), c, &q, args[0], before, kinds, pause)
+			o, err := torture(cmd.Context(), c, &q, args[0], before, kinds, pause, undoKills)
 			if err != nil {
 				return err
 			}
@@ -62,6 +63,7 @@ it whenever a test leaves something that cannot be undone, and leaves the lab as
 	cmd.Flags().StringArrayVar(&before, "before", nil, "`'RUNBOOK NAME=VALUE …'` that brings the lab into a state where the runbook has something to do; may be repeated")
 	cmd.Flags().StringSliceVar(&kinds, "tries", nil, "only these `KINDS`: "+strings.Join(faulttest.TortureKinds, ","))
 	cmd.Flags().DurationVar(&pause, "pause", 2*time.Minute, "how long the owner is paused, at least until its lease has expired")
+	cmd.Flags().IntVar(&undoKills, "undo-kills", 0, "kill undos only so many times, spread over the run and its undo; 0: at each of their writes")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -77,7 +79,7 @@ func knownKinds(kinds []string) error {
 	return nil
 }
 
-func torture(ctx context.Context, c console.Streams, q *runbookcmd.Request, name string, before, kinds []string, pause time.Duration) (_ faulttest.Report, err error) {
+func torture(ctx context.Context, c console.Streams, q *runbookcmd.Request, name string, before, kinds []string, pause time.Duration, undoKills int) (_ faulttest.Report, err error) {
 	deps, err := home.LabDeps()
 	if err != nil {
 		return faulttest.Report{}, err
@@ -105,7 +107,7 @@ func torture(ctx context.Context, c console.Streams, q *runbookcmd.Request, name
 	v := Victim{Program: self, Runbook: name, Cluster: q.Cluster, Inputs: q.Inputs, Pause: pause}
 	t := faulttest.Torture{
 		Request: execute.Request{Book: book, Cluster: q.Cluster, Inputs: said}, Folder: folder, Actions: catalog.Actions(),
-		Pause: pause, Settle: time.Minute, Kinds: kinds,
+		Pause: pause, Settle: time.Minute, Kinds: kinds, UndoKills: undoKills,
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return home.OpenCluster(ctx, name, none, deps)
 		},
