@@ -53,7 +53,11 @@ func (h home) command(ctx context.Context, at *cut, from int, stop bool, args ..
 		if stop {
 			what = "stop"
 		}
-		spec = fmt.Sprintf("%s:%d:%v:%s", what, from+at.After, at.Before, at.Delay)
+		entry := at.Entry
+		if entry == "" {
+			entry = fmt.Sprint(from + at.After)
+		}
+		spec = fmt.Sprintf("%s:%s:%v:%s", what, entry, at.Before, at.Delay)
 	}
 	cmd.Env = append(cmd.Env, "PLIMSOLL_TORTURE_AT="+spec)
 	if h.inventory != "" {

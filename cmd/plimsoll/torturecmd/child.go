@@ -2,6 +2,7 @@ package torturecmd
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/signal"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
+	"plimsoll/runbook/journal"
 )
 
 // The environment of a child of the torture: where its store is, around which entry it dies or sleeps, and for how long it holds
@@ -38,10 +40,12 @@ func UnderTorture(ctx context.Context) context.Context {
 	return runs.WithFaultTest(ctx, t)
 }
 
-// cutOff ends or stops this process around one write to the journal: WAY:NUMBER:BEFORE, or a while after it: WAY:NUMBER:BEFORE:DELAY.
+// cutOff ends or stops this process around one write to the journal: WAY:ENTRY:BEFORE, or a while after it: WAY:ENTRY:BEFORE:DELAY.
+// ENTRY is a number, or the kind and the step of what is written, such as acted/stop: then it is the first of these.
 func cutOff(parts []string) func(durable.Moment) {
 	number, err := strconv.Atoi(parts[1])
-	if err != nil || number == 0 {
+	kind, step, named := strings.Cut(parts[1], "/")
+	if number == 0 && !named || err != nil && !named {
 		return nil
 	}
 	delay := time.Duration(0)
@@ -49,7 +53,7 @@ func cutOff(parts []string) func(durable.Moment) {
 		delay, _ = time.ParseDuration(parts[3]) // what is no duration is none
 	}
 	return func(m durable.Moment) {
-		if m.Number != number || strconv.FormatBool(m.Before) != parts[2] {
+		if strconv.FormatBool(m.Before) != parts[2] || !named && m.Number != number || named && !is(m, kind, step) {
 			return
 		}
 		if delay > 0 { // meanwhile it goes on
@@ -68,4 +72,10 @@ func cutOff(parts []string) func(durable.Moment) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
+}
+
+// is tells whether an entry is of that kind and step.
+func is(m durable.Moment, kind, step string) bool {
+	var e journal.Event
+	return json.Unmarshal(m.Data, &e) == nil && string(e.Kind) == kind && e.Step == step
 }
