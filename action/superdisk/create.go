@@ -78,6 +78,7 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		r.State, r.Reason = action.Unknown, fmt.Sprintf("there is already an array %s with other legs", c.Array)
 	case found && a.Mount == c.Mount:
 		r.State = action.Satisfied
+		return recorded(ctx, on, a, r)
 	case found:
 		r.Reason = "the array exists but is not mounted"
 	case !s.Kernel.Fit:

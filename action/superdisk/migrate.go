@@ -54,7 +54,7 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	switch {
 	case found && a.Mount == s.Mount:
 		r.State = action.Satisfied
-		return r, nil
+		return recorded(ctx, on, a, r)
 	case !status.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: status.Kernel.Why, Advice: "start the machine with another kernel"}
 	case !found:

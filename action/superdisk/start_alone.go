@@ -66,7 +66,7 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		}
 		if a.Mount == s.Mount {
 			r.State = action.Satisfied
-			return r, nil
+			return recorded(ctx, on, a, r)
 		}
 	}
 	if !status.Kernel.Fit {
@@ -201,6 +201,11 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 	if found && a.Running() {
 		if err := s.serves(ctx, on, m, a); err != nil {
 			return nil, err
+		}
+		if a.Mount == "" && a.Degraded > 0 { // an act that was cut off may have ended before it had made the bitmap anew, or without one
+			if err := superdisk.FreshBitmap(ctx, m, s.path(), s.Chunk); err != nil {
+				return nil, err
+			}
 		}
 	} else {
 		device, super, err := s.leg(ctx, on, m)

@@ -141,6 +141,7 @@ func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	if err != nil || found && a.Running() {
 		if err == nil && a.Mount == s.Mount {
 			r.State = action.Satisfied
+			return recorded(ctx, on, a, r)
 		}
 		return r, err
 	}

@@ -87,6 +87,20 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 	return kept.Note(ctx, s)
 }
 
+// recorded makes of an array that is as it should be one that needs the act, if the record of its legs says otherwise: an act that was cut off had
+// not come to that, and a leg that is out of step would count as one that has everything. The act comes to the record again.
+func recorded(ctx context.Context, on *cluster.Cluster, a superdisk.Array, r action.CheckResult) (action.CheckResult, error) {
+	kept, err := records(on)
+	if err != nil {
+		return r, err
+	}
+	told, err := kept.Tells(ctx, a)
+	if err == nil && !told {
+		r.State, r.Reason = action.Needed, "the record of its legs is not up to date"
+	}
+	return r, err
+}
+
 // facts is what stays the same of an array while nobody changes it.
 func facts(a superdisk.Array, found bool) action.Facts {
 	if !found {

@@ -107,6 +107,9 @@ func (t *diskTry) judgeArrays(ctx context.Context, node string, s superdisk.Stat
 	if serves && (!data.Running() || data.Mount != dataAt || data.Sync != nil) {
 		wrong("it does not run, is not mounted at %s, or is being copied", dataAt)
 	}
+	if serves && data.Chunk == 0 {
+		wrong("it has no bitmap")
+	}
 	switch main {
 	case whole:
 		leg(superdisk.Local, localID)
@@ -279,12 +282,17 @@ func (t *diskTry) judgeVolumes(ctx context.Context) error {
 // judgeServer looks whether the server serves, with all acknowledged writes and the files beside it, and that nothing is left of the run.
 func (t *diskTry) judgeServer(ctx context.Context, node string, want layout) error {
 	m := t.d.machines[node]
-	left, err := m.sh(ctx, `ls /run/plimsoll-superdisk/*.json 2>/dev/null; grep ' /run/plimsoll-superdisk/' /proc/self/mounts; ls -d /mnt/data/.plimsoll-* /mnt/data/..plimsoll-* 2>/dev/null; pgrep -af 'superdisk [s]eed'; true`)
+	left, err := m.sh(ctx, `grep ' /run/plimsoll-superdisk/' /proc/self/mounts; ls -d /mnt/data/.plimsoll-* /mnt/data/..plimsoll-* 2>/dev/null; pgrep -af 'superdisk [s]eed'; true`)
 	if err != nil {
 		return err
 	}
 	if left != "" {
 		t.trouble("left on %s: %s", node, left)
+	}
+	if want == whole { // how far a copy came stays after an undo: the next one goes on there
+		if left, err := m.sh(ctx, "ls /run/plimsoll-superdisk/*.json 2>/dev/null; true"); err != nil || left != "" {
+			t.trouble("left of a copy on %s: %s, %v", node, left, err)
+		}
 	}
 	if want == waiting || want == retired {
 		if runs, err := m.sh(ctx, "pgrep -a mariadbd; true"); err != nil || runs != "" {
