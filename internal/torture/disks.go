@@ -39,8 +39,8 @@ type disks struct {
 // disksPrefix begins the names of the results of these attacks.
 const disksPrefix = "disks-"
 
-// disksLease is short for the same reason as copiesLease.
-const disksLease = 2 * time.Second
+// disksLease is short for the same reason.
+const disksLease = copiesLease
 
 const (
 	dataAt  = "/mnt/data"  // where a lab's machine has its data
@@ -355,6 +355,9 @@ func (d *disks) serving(ctx context.Context) error {
 		return err
 	}
 	node := "node=" + d.at
+	if err := d.sweep(ctx, s); err != nil {
+		return err
+	}
 	a, there := s.Find(arrayName)
 	if there && (!a.Running() || a.Mount == "") {
 		if _, err := d.machines[d.at].sh(ctx, still); err != nil {
@@ -379,7 +382,7 @@ func (d *disks) serving(ctx context.Context) error {
 		if err := d.do(ctx, "superdisk/emergency-start", node, "network=n1/network", "mount="+dataAt, "accept_stale=yes"); err != nil {
 			return err
 		}
-	} else if err := d.do(ctx, "start.yaml", node); err != nil {
+	} else if err := d.started(ctx); err != nil {
 		return err
 	}
 	if a.Whole() {
@@ -394,6 +397,41 @@ func (d *disks) serving(ctx context.Context) error {
 		}
 	}
 	return d.do(ctx, "superdisk/rebuild", node, "local=local")
+}
+
+// started has the server run.
+func (d *disks) started(ctx context.Context) error {
+	if runs, err := d.machines[d.at].sh(ctx, "pgrep mariadbd; true"); err != nil || runs != "" {
+		return err
+	}
+	return d.do(ctx, "start.yaml", "node="+d.at)
+}
+
+// sweep takes the array away that superdisk/create has made beside the data.
+func (d *disks) sweep(ctx context.Context, s superdisk.Status) error {
+	script := ""
+	for _, a := range s.Arrays {
+		if a.Name == arrayName {
+			continue
+		}
+		if a.Mount != "" {
+			script += "umount " + a.Mount + " && "
+		}
+		script += "mdadm -q --stop " + a.Device + " || exit 1\n"
+	}
+	for _, name := range []string{localLeg, networkLeg} {
+		id, err := d.volume(ctx, d.at, name)
+		if err != nil {
+			return err
+		}
+		device, err := d.device(ctx, d.at, id)
+		if err != nil {
+			return err
+		}
+		script += wipe(device)
+	}
+	_, err := d.machines[d.at].sh(ctx, script)
+	return err
 }
 
 // wipeLocal makes the local disk blank, if it is no leg of an array that runs.

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/infra"
 	"plimsoll/infra/disk"
+	"plimsoll/superdisk"
 )
 
 // layout is how an array and its server stand on a machine.
@@ -71,8 +72,26 @@ var diskCases = [][]diskCase{{
 
 func onNode(d *disks) []string { return []string{"node=" + d.at} }
 
+// stands is the array as it stands on the machine with the data.
+func (d *disks) stands(ctx context.Context) (superdisk.Array, error) {
+	s, err := superdisk.Inspect(ctx, d.machines[d.at])
+	a, _ := s.Find(arrayName)
+	return a, err
+}
+
 // detached begins without the network leg, as superdisk/detach-network leaves it.
 func (d *disks) detached(ctx context.Context) error {
+	a, err := d.stands(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := d.volumes.Describe(ctx, d.network)
+	if err != nil {
+		return err
+	}
+	if leg, in := a.Leg(superdisk.Local); in && leg.InStep() && a.Mount == dataAt && len(a.Legs) == 1 && v.Machine == d.at {
+		return d.started(ctx)
+	}
 	if err := d.serving(ctx); err != nil {
 		return err
 	}
@@ -81,14 +100,41 @@ func (d *disks) detached(ctx context.Context) error {
 
 // lost begins without the server, the array and the local disk: only the network leg is left.
 func (d *disks) lost(ctx context.Context) error {
-	if err := d.serving(ctx); err != nil {
+	a, err := d.stands(ctx)
+	if err != nil {
 		return err
+	}
+	network, in := a.Leg(superdisk.Network)
+	if ready := in && network.InStep() || a.UUID == "" && d.waits(ctx); !ready {
+		if err := d.serving(ctx); err != nil {
+			return err
+		}
 	}
 	return d.blank(ctx, d.at)
 }
 
+// waits tells whether the network volume is a leg, and nothing runs: it is what an undone emergency start leaves.
+func (d *disks) waits(ctx context.Context) bool {
+	device, err := d.device(ctx, d.at, d.network)
+	if err != nil {
+		return false
+	}
+	_, err = superdisk.ReadSuperblock(ctx, d.machines[d.at], device)
+	return err == nil
+}
+
 // alone begins with the network leg serving, and a blank local disk.
 func (d *disks) alone(ctx context.Context) error {
+	a, err := d.stands(ctx)
+	if err != nil {
+		return err
+	}
+	if leg, in := a.Leg(superdisk.Network); in && leg.InStep() && len(a.Legs) == 1 && a.Mount == dataAt {
+		if err := d.wipeLocal(ctx); err != nil {
+			return err
+		}
+		return d.started(ctx)
+	}
 	if err := d.lost(ctx); err != nil {
 		return err
 	}

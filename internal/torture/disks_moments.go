@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,13 +29,36 @@ func (m moment) String() string {
 	return text
 }
 
-// cut has a process killed there.
-func (m moment) cut(r *rand.Rand) *cut {
-	c := &cut{Entry: m.entry, Before: m.before}
-	if m.after {
-		c.Delay = time.Duration(20+r.IntN(1200)) * time.Millisecond
+// cutAtFirst has a process killed at the first of these that it comes to; nil: nowhere.
+func cutAtFirst(all []moment, r *rand.Rand) *cut {
+	var cuts []cut
+	for _, m := range all {
+		c := cut{Entry: m.entry, Before: m.before}
+		if m.after {
+			c.Delay = time.Duration(20+r.IntN(1200)) * time.Millisecond
+		}
+		cuts = append(cuts, c)
 	}
-	return c
+	if len(cuts) == 0 {
+		return nil
+	}
+	cuts[0].Or = cuts[1:]
+	return &cuts[0]
+}
+
+// cutWhere is which of these it was, as the process said before it died; -1: none of them.
+func cutWhere(all []moment, s said) int {
+	for line := range strings.Lines(s.Err) {
+		said, is := strings.CutPrefix(strings.TrimSpace(line), "torture: cut off at ")
+		parts := strings.Split(said, ":")
+		if !is || len(parts) != 3 {
+			continue
+		}
+		return slices.IndexFunc(all, func(m moment) bool {
+			return m.entry == parts[0] && fmt.Sprint(m.before) == parts[1] && m.after == (parts[2] != "0s")
+		})
+	}
+	return -1
 }
 
 // momentsOf are the moments of a run of which this is the journal, in their order: at every entry, just before those that say that

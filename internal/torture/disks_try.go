@@ -51,7 +51,7 @@ type plan struct {
 
 // How many runs the moments of a journal are dealt out to, and those of an undo.
 const (
-	strides     = 3
+	strides     = 2
 	undoStrides = 2
 )
 
@@ -104,20 +104,20 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 		}
 	}
 	var undone *diskTry // of the undos, the one that undid the most
+	deepest := ""
 	for _, step := range slices.Backward(steps) {
 		t, err := one(plan{what: "undone in the middle of " + step, kills: []moment{{entry: "intended/" + step, after: true}}, undo: true})
 		if err != nil {
 			return res, err
 		}
 		if t != nil && undone == nil && t.Ends[string(journal.RunUndone)] > 0 {
-			undone = t
-			undone.What = step
+			undone, deepest = t, step
 		}
 	}
 	if undone != nil {
 		all := momentsOf(afterStopping(undone.events))
 		for n := range undoStrides {
-			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + undone.What, before: true}}, undo: true, undos: dealt(all, n, undoStrides)}
+			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n, undoStrides)}
 			if _, err := one(p); err != nil {
 				return res, err
 			}
@@ -195,17 +195,20 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 		if undoing {
 			left = &p.undos
 		}
-		var at *moment
-		if len(*left) > 0 {
-			at, *left = &(*left)[0], (*left)[1:]
-		}
-		s := t.call(ctx, at, r, args...)
+		s := t.call(ctx, cutAtFirst(*left, r), undoing, args...)
 		if s.Hung || ctx.Err() != nil {
 			t.trouble("hung: %s: %s", strings.Join(s.Args, " "), tail(s.Err))
 			return run, ctx.Err()
 		}
 		if s.Killed {
-			t.note(at, undoing)
+			if at := cutWhere(*left, s); at >= 0 {
+				t.Moments = append(t.Moments, (*left)[at].String())
+				*left = slices.Delete(slices.Clone(*left), at, at+1)
+			}
+			t.Kills++
+			if undoing {
+				t.Undos++
+			}
 		}
 		all, err := t.home.runs(ctx)
 		if err != nil {
@@ -249,25 +252,10 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	return run, nil
 }
 
-// note counts a kill.
-func (t *diskTry) note(at *moment, undoing bool) {
-	t.Kills++
-	if undoing {
-		t.Undos++
-	}
-	if at != nil && !slices.Contains(t.Moments, at.String()) {
-		t.Moments = append(t.Moments, at.String())
-	}
-}
-
 // call is a command of the attack, killed where that is planned. What happens under the run begins soon after the command.
-func (t *diskTry) call(ctx context.Context, at *moment, r *rand.Rand, args ...string) said {
-	var c *cut
-	if at != nil {
-		c = at.cut(r)
-	}
+func (t *diskTry) call(ctx context.Context, at *cut, undoing bool, args ...string) said {
 	done := make(chan error, 1)
-	if t.c.under != nil && args[1] != "cancel" {
+	if t.c.under != nil && !undoing {
 		limited, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
@@ -277,7 +265,7 @@ func (t *diskTry) call(ctx context.Context, at *moment, r *rand.Rand, args ...st
 	} else {
 		done <- nil
 	}
-	s := t.home.call(ctx, c, 0, nil, args...)
+	s := t.home.call(ctx, at, 0, nil, args...)
 	if err := <-done; err != nil && ctx.Err() == nil {
 		t.trouble("%v", err)
 	}

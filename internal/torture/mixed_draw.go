@@ -22,6 +22,7 @@ type drawn struct {
 type cut struct {
 	After  int           `json:"after"`
 	Entry  string        `json:"entry,omitempty"`  // in place of a number: the first entry of this kind and step, such as acted/stop
+	Or     []cut         `json:"or,omitempty"`     // wherever it comes first
 	Before bool          `json:"before,omitempty"` // just before that entry is written
 	Delay  time.Duration `json:"delay_ns,omitempty"`
 }
