@@ -16,7 +16,7 @@ import (
 var createAction = action.Action{
 	Name: "superdisk.create", Version: 1,
 	About: "Creates a RAID1 from a blank local disk and a blank network volume, makes an XFS on it, and mounts it.",
-	New:   func() action.Task { return &create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20} },
+	New:   func() action.Task { return &create{array: array{Array: usual}, Chunk: usualChunk, Reserve: 64 << 20} },
 }
 
 type create struct {

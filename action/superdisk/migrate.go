@@ -18,7 +18,7 @@ var migrateAction = action.Action{
 	Name: "superdisk.migrate", Version: 2,
 	About: "Copies the data of a local disk onto an array that so far has only the network leg, and mounts the array in its place. The old disk stays unchanged; it becomes the local leg after it is wiped and rebuilt. Stop the programs that use the files first.",
 	New: func() action.Task {
-		return &migrate{create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20}}
+		return &migrate{create{array: array{Array: usual}, Chunk: usualChunk, Reserve: 64 << 20}}
 	},
 }
 

@@ -20,7 +20,7 @@ import (
 var startAloneAction = action.Action{
 	Name: "superdisk.start-alone", Version: 1,
 	About: "Starts an array from one leg alone, on any machine, and mounts its file system. A leg that is recorded as out of step is refused.",
-	New:   func() action.Task { return &startAlone{array: array{Array: usual}, Chunk: 4 << 20, Stale: "no"} },
+	New:   func() action.Task { return &startAlone{array: array{Array: usual}, Chunk: usualChunk, Stale: "no"} },
 }
 
 type startAlone struct {

@@ -33,6 +33,9 @@ type array struct {
 // usual is the name of an array of which nothing else is said.
 const usual = "superdisk"
 
+// usualChunk is how many bytes a chunk of the write-intent bitmap has of which nothing else is said.
+const usualChunk = 4 << 20
+
 func (a array) path() string { return superdisk.Path(a.Array) }
 
 // look inspects the machine; found tells whether the array is there.
