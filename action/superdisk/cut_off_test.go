@@ -1,6 +1,7 @@
 package superdisk
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -112,5 +113,38 @@ func TestALegThatWasTakenAwayIsLetGoOf(t *testing.T) {
 	}
 	if _, err := task.Act(t.Context(), m.cluster(volumes), call()); err != nil || !m.did("--remove failed") || len(volumes.taken) > 0 {
 		t.Errorf("%v, ran %q, taken away %v", err, m.ran, volumes.taken)
+	}
+}
+
+// An array whose network leg has served on another machine is started from that leg when its stop is undone: the other lacks what was written there,
+// and md must not choose.
+func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct{ local, network, does string }{
+		"neither":       {"left", "left", "mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb"},
+		"the network's": {"left", "alone", "mdadm --assemble --run /dev/md/sd /dev/ubdb"},
+		"both":          {"alone", "alone", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, "whole")
+			m.hasNoArray()
+			m.said["cd /sys/class/block"] = "ubda\nubdb"
+			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded(c.local+".superblock"), m.recorded(c.network+".superblock")
+			undone, reached := call(), ""
+			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt"}
+			undone.Reach = func(text string) error { reached = text; return nil }
+			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
+			if c.does == "" {
+				if refused(t, err, "have both served without the other leg"); m.did("mdadm") {
+					t.Errorf("ran %q", m.ran)
+				}
+				return
+			}
+			if err != nil || !m.did(c.does) || !m.did("mount /dev/md/sd /run/mnt") {
+				t.Errorf("%v, ran %q", err, m.ran)
+			}
+			if told := strings.Contains(reached, "superdisk/rebuild"); told != (c.network == "alone") {
+				t.Errorf("the journal says %q", reached)
+			}
+		})
 	}
 }

@@ -69,7 +69,7 @@ func (t *diskTry) nothing(ctx context.Context, node string, s superdisk.Status) 
 	if len(s.Arrays) > 0 {
 		t.trouble("%s has arrays, and should have none: %+v", node, s.Arrays)
 	}
-	if found, err := t.d.machines[node].sh(ctx, "pgrep -a mariadbd; grep -E ' (/mnt/data|/run/plimsoll-superdisk/[^ ]*) ' /proc/self/mounts; true"); err != nil || found != "" {
+	if found, err := t.d.machines[node].sh(ctx, "pgrep -r R,S,D -a mariadbd; grep -E ' (/mnt/data|/run/plimsoll-superdisk/[^ ]*) ' /proc/self/mounts; true"); err != nil || found != "" {
 		t.trouble("something runs or is mounted on %s: %s, %v", node, found, err)
 	}
 }
@@ -295,7 +295,7 @@ func (t *diskTry) judgeServer(ctx context.Context, node string, want layout) err
 		}
 	}
 	if want == waiting || want == retired {
-		if runs, err := m.sh(ctx, "pgrep -a mariadbd; true"); err != nil || runs != "" {
+		if runs, err := m.sh(ctx, "pgrep -r R,S,D -a mariadbd; true"); err != nil || runs != "" {
 			t.trouble("want: %s; a server runs on %s: %s, %v", want, node, runs, err)
 		}
 		return nil
