@@ -70,7 +70,7 @@ type disksResult struct {
 }
 
 // onDisks attacks these runbooks, or all, and keeps what it finds. Each group of runbooks has a lab of its own.
-func (r rack) onDisks(ctx context.Context, only string, within time.Duration, atOnce int) error {
+func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Duration, atOnce int) error {
 	if err := os.MkdirAll(r.results, 0o750); err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
@@ -92,7 +92,7 @@ func (r rack) onDisks(ctx context.Context, only string, within time.Duration, at
 		all.Go(func() {
 			hands <- struct{}{}
 			defer func() { <-hands }()
-			errs[i] = r.disksOf(ctx, g, until)
+			errs[i] = r.disksOf(ctx, g, goOn, until)
 		})
 	}
 	all.Wait()
@@ -100,13 +100,15 @@ func (r rack) onDisks(ctx context.Context, only string, within time.Duration, at
 }
 
 // disksOf attacks the runbooks of a group, one after the other.
-func (r rack) disksOf(ctx context.Context, cases []diskCase, until time.Time) (err error) {
-	d := &disks{lab: "disks", machines: map[string]guest{}}
+func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time) (err error) {
+	d := &disks{lab: "disks", machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
 	if d.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
-	if d.work, err = os.MkdirTemp("", "disks-"); err != nil {
-		return fmt.Errorf("make a folder for the tries: %w", err)
+	if goOn == "" {
+		if d.work, err = os.MkdirTemp("", "disks-"); err != nil {
+			return fmt.Errorf("make a folder for the tries: %w", err)
+		}
 	}
 	d.home = home{program: d.program, folder: filepath.Join(d.work, "home"), cluster: d.lab, lease: disksLease}
 	d.lookup = mixed{program: d.program, product: "mariadb", home: d.home.folder, lab: d.lab}
@@ -115,7 +117,19 @@ func (r rack) disksOf(ctx context.Context, cases []diskCase, until time.Time) (e
 		_, down := d.plimsoll(context.WithoutCancel(ctx), "lab", "down", d.lab)
 		err = errors.Join(err, down)
 	}()
-	if err := d.up(ctx); err != nil {
+	if goOn == "" {
+		err = d.up(ctx)
+	}
+	if err == nil {
+		err = d.connect(ctx)
+	}
+	if err == nil && goOn == "" {
+		err = d.prepare(ctx)
+	}
+	if err == nil && goOn != "" {
+		err = d.findData(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	troubled := false
@@ -193,6 +207,11 @@ func (d *disks) up(ctx context.Context) error {
 			return fmt.Errorf("keep a runbook: %w", err)
 		}
 	}
+	return nil
+}
+
+// connect reaches what the lab has.
+func (d *disks) connect(ctx context.Context) error {
 	secret, err := os.ReadFile(filepath.Join(d.home.folder, "lab", d.lab, "password"))
 	if err != nil {
 		return fmt.Errorf("read the lab's password: %w", err)
@@ -210,9 +229,23 @@ func (d *disks) up(ctx context.Context) error {
 			return err
 		}
 	}
-	if d.network, err = d.volume(ctx, "n1", "network"); err != nil {
-		return err
+	d.network, err = d.volume(ctx, "n1", "network")
+	return err
+}
+
+// findData finds the machine with the data, in a lab that was left in the middle of an attack.
+func (d *disks) findData(ctx context.Context) (err error) {
+	for _, node := range []string{"n1", "n2"} {
+		if d.files, err = d.machines[node].sh(ctx, "cd /mnt/data/truth && sha256sum f*"); err == nil {
+			d.at = node
+			return nil
+		}
 	}
+	return err
+}
+
+// prepare fills the data, and makes n2 a spare machine.
+func (d *disks) prepare(ctx context.Context) (err error) {
 	if err := d.do(ctx, "ledger.yaml"); err != nil {
 		return err
 	}

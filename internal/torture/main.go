@@ -37,6 +37,7 @@ func main() {
 	flag.StringVar(&m.only, "story", "", "only this story of a mixed attack")
 	copies := flag.Int("copies", 0, "instead: so many tries of an attack on how the legs of a Super Disk are brought into step")
 	disks := flag.String("disks", "", "instead: these runbooks of Super Disks, killed at each entry of their journals: superdisk/replace-node,superdisk/migrate, or all")
+	goOn := flag.String("go-on", "", "with the lab of an attack on Super Disks that was ended in its middle: its folder")
 	atOnce := flag.Int("at-once", 3, "attacks on copies that are made at once, with seeds one after another, and the tries are dealt out to them; or labs of Super Disks")
 	asJSON := flag.Bool("json", false, "print the result of a mixed attack as JSON, and keep none")
 	flag.Parse()
@@ -50,7 +51,7 @@ func main() {
 		return
 	}
 	if *disks != "" {
-		if err := r.onDisks(ctx, *disks, *within, max(1, *atOnce)); err != nil {
+		if err := r.onDisks(ctx, *disks, *goOn, *within, max(1, *atOnce)); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
 			os.Exit(1)
 		}
