@@ -133,8 +133,9 @@ func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until 
 		return err
 	}
 	troubled := false
-	for _, c := range cases {
-		res, err := d.attack(ctx, c, until, r.keepDisks)
+	for i, c := range cases {
+		share := time.Until(until) / time.Duration(len(cases)-i)
+		res, err := d.attack(ctx, c, time.Now().Add(share), r.keepDisks)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.book, err)
 		}
@@ -236,7 +237,7 @@ func (d *disks) connect(ctx context.Context) error {
 // findData finds the machine with the data, in a lab that was left in the middle of an attack.
 func (d *disks) findData(ctx context.Context) (err error) {
 	for _, node := range []string{"n1", "n2"} {
-		if d.files, err = d.machines[node].sh(ctx, "cd /mnt/data/truth && sha256sum f*"); err == nil {
+		if d.files, err = d.machines[node].sh(ctx, "fsfreeze -u /mnt/data 2>/dev/null; cd /mnt/data/truth && sha256sum f*"); err == nil {
 			d.at = node
 			return nil
 		}

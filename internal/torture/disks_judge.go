@@ -334,7 +334,7 @@ func (t *diskTry) judgeServer(ctx context.Context, node string, want layout) err
 }
 
 // comparing reads every block of every file from one leg and from the other, past md, while the file system is frozen.
-const comparing = `import fcntl, mmap, os, struct, sys
+const comparing = `import fcntl, mmap, os, struct, sys, time
 mount, legs = sys.argv[1], [a.rsplit(":", 1) for a in sys.argv[2:]]
 FIEMAP, FREEZE, THAW, UNWRITTEN, UNREADABLE = 0xC020660B, 0xC0045877, 0xC0045878, 0x800, 0x2 | 0x4 | 0x200
 os.sync()
@@ -343,6 +343,12 @@ root = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
 disks = [(os.open(name, os.O_RDONLY | os.O_DIRECT), int(offset)) for name, offset in legs]
 buffers = [mmap.mmap(-1, 1 << 20) for _ in disks]
 done, differ = 0, []
+watchdog = os.fork()
+if watchdog == 0: # should we be killed, the server must not wait for ever
+    os.setsid()
+    time.sleep(90)
+    fcntl.ioctl(root, THAW, 0)
+    os._exit(0)
 fcntl.ioctl(root, FREEZE, 0)
 try:
     for folder, _, names in os.walk(mount):
@@ -373,6 +379,7 @@ try:
             os.close(f)
 finally:
     fcntl.ioctl(root, THAW, 0)
+    os.kill(watchdog, 9)
 print(done, "; ".join(differ[:5]))
 `
 
