@@ -9,6 +9,7 @@
 # make soak      tests that take too long for every change, such as a ring that moves onto Super Disks: docs/soak.md
 # make kube      changes through operators, against a real API server of Kubernetes, which it builds: half an hour
 # make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on three lab machines, 200 times: adds to docs/torture.md
+# make disks     Plimsoll killed at every entry of the journals of the runbooks of a Super Disk, on two labs of machines: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
 # make docs      the reference pages, from the code
 # make install   into PREFIX, with tab completion and manual pages
@@ -31,7 +32,7 @@ RELEASE = -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack copies docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack copies disks docs clean share install release
 
 build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
@@ -90,6 +91,9 @@ attack: build
 
 copies: build
 	go run ./internal/torture -copies 69 -within 2h
+
+disks: build
+	go run ./internal/torture -disks all -at-once 2 -within 2h
 
 docs:
 	go test ./cmd/plimsoll -run TestReferencePages -update

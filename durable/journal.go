@@ -99,7 +99,7 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 	if err != nil {
 		return next, fmt.Errorf("write the journal: %w", err)
 	}
-	j.tell(Moment{Run: j.run, Number: next.Number, Before: true})
+	j.tell(Moment{Run: j.run, Number: next.Number, Before: true, Data: data})
 	_, err = dbos.RunAsStep(j.runtime, func(context.Context) (string, error) { return string(text), nil }, dbos.WithStepName(stepName))
 	if errors.Is(err, dbos.ErrWorkflowCancelled) && j.runtime.Err() == nil {
 		return next, fmt.Errorf("write the journal: %w", ErrTakenOver)
@@ -111,7 +111,7 @@ func (j *Journal) Append(data json.RawMessage) (Entry, error) {
 	if err := noteHead(context.WithoutCancel(j.runtime), j.store, j.run, next); err != nil {
 		return next, err
 	}
-	j.tell(Moment{Run: j.run, Number: next.Number})
+	j.tell(Moment{Run: j.run, Number: next.Number, Data: data})
 	return next, nil
 }
 

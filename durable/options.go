@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"encoding/json"
 	"log/slog"
 	"os"
 )
@@ -21,6 +22,7 @@ type Moment struct {
 	Run    string
 	Number int
 	Before bool
+	Data   json.RawMessage // of the entry
 }
 
 func (o Options) logger() *slog.Logger {

@@ -58,6 +58,25 @@ func Together(ctx context.Context, m infra.Machine, legs ...string) error {
 		"start the array from the leg that served last (superdisk/emergency-start), and rebuild the other (superdisk/rebuild, superdisk/reattach-network)")
 }
 
+// Ahead is that leg of these which has served without the others, if they have not: it has everything that they have. "" if none has;
+// two are refused.
+func Ahead(ctx context.Context, m infra.Machine, legs ...string) (ahead string, err error) {
+	for _, device := range legs {
+		s, err := ReadSuperblock(ctx, m, device)
+		switch {
+		case err != nil:
+			return "", err
+		case !s.ServedAlone():
+		case ahead != "":
+			return "", hint.With(fmt.Errorf("%s and %s have both served without the other leg: each has writes that the other lacks", ahead, device),
+				"decide which one is right and start the array from it (superdisk/emergency-start); then wipe the other (mdadm --zero-superblock) and rebuild it")
+		default:
+			ahead = device
+		}
+	}
+	return ahead, nil
+}
+
 // StopHolders stops what a machine has assembled of a device by itself: an array that is inactive, or that nobody has mounted.
 // One that is mounted is refused.
 func StopHolders(ctx context.Context, m infra.Machine, device string) error {

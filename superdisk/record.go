@@ -165,6 +165,45 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 	return nil
 }
 
+// Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll
+// was killed between a change and the look that follows it.
+func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
+	if a.UUID == "" || !a.Running() {
+		return true, nil // nothing is recorded of it
+	}
+	r, err := s.Read(ctx, a.UUID)
+	if err != nil {
+		return false, err
+	}
+	_, serves := a.survivor()
+	here := map[string]bool{}
+	for _, l := range a.Legs {
+		here[l.Key()] = true
+		if is, known := r.Legs[l.Key()]; !known || is.InStep != l.InStep() {
+			return false, nil
+		}
+	}
+	for key, is := range r.Legs {
+		if is.InStep && !here[key] && serves {
+			return false, nil
+		}
+		if s.Volumes == nil {
+			continue
+		}
+		v, err := s.Volumes.Describe(ctx, key)
+		if errors.Is(err, infra.ErrNoVolume) {
+			continue // a machine's own disk
+		}
+		if err != nil {
+			return false, fmt.Errorf("read what is recorded on %s: %w", key, err)
+		}
+		if tag, known := tagged(v, a.UUID); !known || tag.InStep != is.InStep {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // Write keeps a record.
 func (s Records) Write(ctx context.Context, r Record) error {
 	if err := s.Machine.MakeDir(ctx, s.Folder); err != nil {

@@ -31,10 +31,10 @@ type Array struct {
 	State    string `json:"state"` // clean, active, read-auto, inactive, by the kernel's own word
 	Slots    int    `json:"slots"`
 	Degraded int    `json:"degraded"` // slots that nothing serves
-	Size     int64  `json:"size"`     // bytes
+	Size     int64  `json:"size_bytes"`
 	Mount    string `json:"mount,omitempty"`
 	Files    string `json:"file_system,omitempty"`
-	Chunk    int64  `json:"bitmap_chunk,omitempty"` // bytes; 0: it has no bitmap
+	Chunk    int64  `json:"bitmap_chunk_bytes,omitempty"` // 0: it has no bitmap
 	Sync     *Sync  `json:"sync,omitempty"`
 	Seed     *Seed  `json:"seed,omitempty"`
 	// Behind is how much a leg that comes back would be given; nil: not asked, or nothing is missing.
@@ -51,7 +51,7 @@ type Leg struct {
 	State     []string `json:"state"` // in_sync, write_mostly, faulty, spare, by the kernel's own words
 	Errors    int64    `json:"errors"`
 	BadBlocks int      `json:"bad_blocks"`
-	Size      int64    `json:"size"` // of the device, bytes
+	Size      int64    `json:"size_bytes"` // of the device
 	IO        IO       `json:"io"`
 	// Timeout is after how long the kernel gives a request to it up; 0: not known.
 	Timeout time.Duration `json:"io_timeout_ns,omitempty"`
@@ -80,11 +80,11 @@ const (
 // Sync is a copy that md makes.
 type Sync struct {
 	Action  string        `json:"action"` // recovery, resync, check
-	Done    int64         `json:"done"`   // bytes
-	Total   int64         `json:"total"`
-	Rate    int64         `json:"rate"` // bytes per second
-	Floor   int64         `json:"floor"`
-	Ceiling int64         `json:"ceiling"`
+	Done    int64         `json:"done_bytes"`
+	Total   int64         `json:"total_bytes"`
+	Rate    int64         `json:"bytes_per_second"`
+	Floor   int64         `json:"floor_bytes_per_second"`
+	Ceiling int64         `json:"ceiling_bytes_per_second"`
 	Left    time.Duration `json:"left_ns,omitempty"`
 }
 

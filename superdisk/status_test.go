@@ -96,6 +96,27 @@ func TestKeysOfASeedSayTheirUnits(t *testing.T) {
 	}
 }
 
+// So do those of an array, of a leg and of md's own copy.
+func TestKeysOfTheStatusSayTheirUnits(t *testing.T) {
+	behind := int64(4)
+	for want, of := range map[string]any{
+		`{"device":"/dev/md127","uuid":"u","state":"clean","slots":2,"degraded":1,"size_bytes":5,"bitmap_chunk_bytes":6,"bytes_behind":4,"legs":null}`: Array{
+			Device: "/dev/md127", UUID: "u", State: "clean", Slots: 2, Degraded: 1, Size: 5, Chunk: 6, Behind: &behind,
+		},
+		`{"action":"recovery","done_bytes":1,"total_bytes":2,"bytes_per_second":3,"floor_bytes_per_second":4,"ceiling_bytes_per_second":5,"left_ns":6}`: Sync{
+			Action: "recovery", Done: 1, Total: 2, Rate: 3, Floor: 4, Ceiling: 5, Left: 6,
+		},
+		`{"device":"/dev/a","role":"local","slot":0,"state":null,"errors":1,"bad_blocks":2,"size_bytes":3,` +
+			`"io":{"reads":1,"writes":2,"bytes_read":3,"bytes_written":4,"in_flight":5},"io_timeout_ns":6,"hung_for_ns":7}`: Leg{
+			Device: "/dev/a", Role: Local, Errors: 1, BadBlocks: 2, Size: 3, IO: IO{Reads: 1, Writes: 2, Read: 3, Written: 4, InFlight: 5}, Timeout: 6, HungFor: 7,
+		},
+	} {
+		if data, err := json.Marshal(of); err != nil || string(data) != want {
+			t.Errorf("%s, %v; want %s", data, err, want)
+		}
+	}
+}
+
 func blob(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))

@@ -35,6 +35,7 @@ func (w *waitWhole) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"missing": 0}}
 	if err == nil && a.Whole() {
 		r.State = action.Satisfied
+		return recorded(ctx, on, a, r)
 	}
 	return r, err
 }

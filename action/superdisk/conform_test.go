@@ -151,6 +151,18 @@ func TestAHungLegIsGivenUp(t *testing.T) {
 	if seen := s.snapshot(t); !strings.Contains(seen, "missing 0") {
 		t.Errorf("the leg has not come back:\n%s", seen)
 	}
+	// Nor is one that md gave up when its undo was cut off, and that md still holds.
+	device, err := superdisk.Resolve(ctx, s, s.network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sh(t, "mdadm -q /dev/md/superdisk --fail "+device)
+	if err := task.(action.Undoer).Undo(ctx, s.cluster, c); err != nil {
+		t.Fatal(err)
+	}
+	if seen := s.snapshot(t); !strings.Contains(seen, "missing 0") {
+		t.Errorf("the leg that md had given up has not come back:\n%s", seen)
+	}
 }
 
 // TestAMigrationGoesOnAfterItsDeath has one cut off at its worst moment: the old disk is unmounted, and the array not yet in its place,

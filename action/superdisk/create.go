@@ -16,7 +16,7 @@ import (
 var createAction = action.Action{
 	Name: "superdisk.create", Version: 1,
 	About: "Creates a RAID1 from a blank local disk and a blank network volume, makes an XFS on it, and mounts it.",
-	New:   func() action.Task { return &create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20} },
+	New:   func() action.Task { return &create{array: array{Array: usual}, Chunk: usualChunk, Reserve: 64 << 20} },
 }
 
 type create struct {
@@ -78,6 +78,7 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		r.State, r.Reason = action.Unknown, fmt.Sprintf("there is already an array %s with other legs", c.Array)
 	case found && a.Mount == c.Mount:
 		r.State = action.Satisfied
+		return recorded(ctx, on, a, r)
 	case found:
 		r.Reason = "the array exists but is not mounted"
 	case !s.Kernel.Fit:

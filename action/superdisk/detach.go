@@ -55,7 +55,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	leg, in := a.Leg(superdisk.Role(d.Leg))
 	if !in {
 		r.State = action.Satisfied
-		return r, nil
+		return recorded(ctx, on, a, r)
 	}
 	for _, other := range a.Legs {
 		if other.Device != leg.Device && other.InStep() && a.Sync == nil {
@@ -97,15 +97,15 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	if err != nil {
 		return err
 	}
-	if _, in := a.Leg(superdisk.Role(d.Leg)); in {
-		return superdisk.AwaitWhole(ctx, m, a.UUID, nil)
+	if leg, in := a.Leg(superdisk.Role(d.Leg)); in && !leg.Faulty() { // or md gave it up, and nobody has taken it out yet
+		return errors.Join(superdisk.AwaitWhole(ctx, m, a.UUID, nil), note(ctx, on, m))
 	}
 	legs, err := superdisk.LegsOf(ctx, m, a.UUID)
 	if err != nil {
 		return err
 	}
 	for _, device := range legs {
-		if _, serves := a.On(device); !serves {
+		if leg, in := a.On(device); !in || leg.Faulty() {
 			_, err := superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(d.Leg), Mark: action.Mark(c)}.Run(ctx, c.Progress)
 			return errors.Join(refuse(err), note(ctx, on, m))
 		}

@@ -61,6 +61,10 @@ func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	leg, in := a.Leg(superdisk.Network)
 	if !in {
 		r.State = action.Satisfied
+		return recorded(ctx, on, a, r)
+	}
+	if leg.Faulty() {
+		r.Reason = "md has given the network leg up and still holds it"
 		return r, nil
 	}
 	if err := spare(a, leg); err != nil {
@@ -94,6 +98,8 @@ func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 		now, _ := s.Find(a.UUID)
 		leg, in := now.Leg(superdisk.Network)
 		switch {
+		case in && leg.Faulty(): // its volume was taken away already, by an act that was cut off or by somebody else
+			return action.Facts{"hung": false}, errors.Join(superdisk.RemoveFailed(ctx, m, now.Device), note(ctx, on, m))
 		case in && leg.HungFor >= g.After:
 			return g.take(ctx, on, m, now, leg)
 		case !in || leg.HungFor == 0 && time.Now().After(until):

@@ -18,7 +18,7 @@ var migrateAction = action.Action{
 	Name: "superdisk.migrate", Version: 2,
 	About: "Copies the data of a local disk onto an array that so far has only the network leg, and mounts the array in its place. The old disk stays unchanged; it becomes the local leg after it is wiped and rebuilt. Stop the programs that use the files first.",
 	New: func() action.Task {
-		return &migrate{create{array: array{Array: usual}, Chunk: 4 << 20, Reserve: 64 << 20}}
+		return &migrate{create{array: array{Array: usual}, Chunk: usualChunk, Reserve: 64 << 20}}
 	},
 }
 
@@ -54,7 +54,7 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	switch {
 	case found && a.Mount == s.Mount:
 		r.State = action.Satisfied
-		return r, nil
+		return recorded(ctx, on, a, r)
 	case !status.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: status.Kernel.Why, Advice: "start the machine with another kernel"}
 	case !found:

@@ -88,7 +88,7 @@ func (r *rebuild) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	switch {
 	case in && leg.InStep() && a.Whole():
 		result.State = action.Satisfied
-		return result, nil
+		return recorded(ctx, on, a, result)
 	case !in && a.Degraded == 0:
 		return notYet(result, fmt.Sprintf("array %s has all its legs", a.Label())), nil
 	}
@@ -179,7 +179,7 @@ func (r *rebuild) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	}
 	leg, in := a.On(device)
 	if !in || wasLeg(c.Before, device) {
-		return nil
+		return note(ctx, on, m) // an undo that was cut off may have taken it out
 	}
 	if !leg.Faulty() {
 		if err := superdisk.Fail(ctx, m, a.Device, device); err != nil {

@@ -20,7 +20,7 @@ import (
 var startAloneAction = action.Action{
 	Name: "superdisk.start-alone", Version: 1,
 	About: "Starts an array from one leg alone, on any machine, and mounts its file system. A leg that is recorded as out of step is refused.",
-	New:   func() action.Task { return &startAlone{array: array{Array: usual}, Chunk: 4 << 20, Stale: "no"} },
+	New:   func() action.Task { return &startAlone{array: array{Array: usual}, Chunk: usualChunk, Stale: "no"} },
 }
 
 type startAlone struct {
@@ -66,7 +66,7 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		}
 		if a.Mount == s.Mount {
 			r.State = action.Satisfied
-			return r, nil
+			return recorded(ctx, on, a, r)
 		}
 	}
 	if !status.Kernel.Fit {
@@ -201,6 +201,11 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 	if found && a.Running() {
 		if err := s.serves(ctx, on, m, a); err != nil {
 			return nil, err
+		}
+		if a.Mount == "" && a.Degraded > 0 { // an act that was cut off may have ended before it had made the bitmap anew, or without one
+			if err := superdisk.FreshBitmap(ctx, m, s.path(), s.Chunk); err != nil {
+				return nil, err
+			}
 		}
 	} else {
 		device, super, err := s.leg(ctx, on, m)

@@ -100,17 +100,36 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 		if len(legs) < 2 {
 			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or run superdisk/emergency-start"}
 		}
-		if err := superdisk.Together(ctx, m, legs...); err != nil {
-			return refuse(err)
-		}
-		if err := superdisk.Start(ctx, m, s.Array, legs...); err != nil {
+		if err := s.startAgain(ctx, m, c, legs); err != nil {
 			return err
 		}
 	}
-	if mounted, _ := c.Before["mounted"].(string); mounted == "" || a.Mount == mounted {
-		return nil
+	if mounted, _ := c.Before["mounted"].(string); mounted != "" && a.Mount != mounted {
+		if err := superdisk.Mount(ctx, m, s.path(), s.Mount); err != nil {
+			return err
+		}
 	}
-	return superdisk.Mount(ctx, m, s.path(), s.Mount)
+	return note(ctx, on, m)
+}
+
+// startAgain starts the array from both legs; from one alone if only that one has served meanwhile, as on another machine: the other lacks what was
+// written there.
+func (s *stop) startAgain(ctx context.Context, m infra.Machine, c action.Call, legs []string) error {
+	ahead, err := superdisk.Ahead(ctx, m, legs...)
+	if err != nil {
+		return refuse(err)
+	}
+	if ahead == "" {
+		return superdisk.Start(ctx, m, s.Array, legs...)
+	}
+	text := fmt.Sprintf("%s has served without the other leg: array %s is started from it alone; bring the other leg into step with superdisk/rebuild", ahead, s.Array)
+	c.Progress(-1, text)
+	if c.Reach != nil {
+		if err := c.Reach(text); err != nil {
+			return err
+		}
+	}
+	return superdisk.StartAlone(ctx, m, s.Array, ahead, usualChunk)
 }
 
 var startAction = action.Action{
@@ -141,6 +160,7 @@ func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	if err != nil || found && a.Running() {
 		if err == nil && a.Mount == s.Mount {
 			r.State = action.Satisfied
+			return recorded(ctx, on, a, r)
 		}
 		return r, err
 	}

@@ -29,6 +29,9 @@ func TestAnArrayOfTheSameNameIsNotTakenForAnother(t *testing.T) {
 	if err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), on, c); err != nil {
 		t.Errorf("there was nothing to stop: %v", err)
 	}
+	if err := note(t.Context(), on, m); err != nil {
+		t.Fatal(err)
+	}
 	right := m.task("superdisk.start", "uuid: "+recordedUUID, "mount: /run/mnt")
 	if r, err := right.Check(t.Context(), on); err != nil || r.State != action.Satisfied {
 		t.Errorf("it is the array that is meant: %v, %v", r.State, err)

@@ -33,6 +33,9 @@ type array struct {
 // usual is the name of an array of which nothing else is said.
 const usual = "superdisk"
 
+// usualChunk is how many bytes a chunk of the write-intent bitmap has of which nothing else is said.
+const usualChunk = 4 << 20
+
 func (a array) path() string { return superdisk.Path(a.Array) }
 
 // look inspects the machine; found tells whether the array is there.
@@ -85,6 +88,20 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 		return err
 	}
 	return kept.Note(ctx, s)
+}
+
+// recorded makes of an array that is as it should be one that needs the act, if the record of its legs says otherwise: an act that was cut off had
+// not come to that, and a leg that is out of step would count as one that has everything. The act comes to the record again.
+func recorded(ctx context.Context, on *cluster.Cluster, a superdisk.Array, r action.CheckResult) (action.CheckResult, error) {
+	kept, err := records(on)
+	if err != nil {
+		return r, err
+	}
+	told, err := kept.Tells(ctx, a)
+	if err == nil && !told {
+		r.State, r.Reason = action.Needed, "the record of its legs is not up to date"
+	}
+	return r, err
 }
 
 // facts is what stays the same of an array while nobody changes it.

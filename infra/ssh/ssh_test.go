@@ -18,6 +18,7 @@ import (
 	"plimsoll/infra/remote"
 	"plimsoll/infra/ssh"
 	"plimsoll/infra/ssh/sshtest"
+	"plimsoll/internal/poll"
 )
 
 func reach(t *testing.T, h ssh.Host, s ssh.Settings) *remote.Machine {
@@ -47,6 +48,61 @@ func TestMachine(t *testing.T) {
 	if len(copies) != 1 {
 		t.Errorf("the helper stands in %v, want one file", copies)
 	}
+}
+
+// A machine behind a jump host, with a key that only the person's agent has: both are the business of their configuration. A cut before the jump host is
+// a cut line.
+func TestJumpHostAndAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts two sshd and an agent")
+	}
+	jump, rig, dir := sshtest.Start(t), sshtest.Start(t), t.TempDir()
+	text := func(file string) string {
+		data, err := os.ReadFile(file)
+		must(t, err)
+		return string(data)
+	}
+	socket := filepath.Join(dir, "agent")
+	agent := exec.Command("ssh-agent", "-D", "-a", socket)
+	must(t, agent.Start())
+	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait() })
+	target, key := "", ""
+	for line := range strings.Lines(text(rig.Config)) {
+		if file, is := strings.CutPrefix(line, "IdentityFile "); is {
+			key = strings.TrimSpace(file)
+		} else if !strings.HasPrefix(line, "IdentitiesOnly ") {
+			target += line
+		}
+	}
+	add := func() error {
+		c := exec.Command("ssh-add", "-q", key)
+		c.Env = append(os.Environ(), "SSH_AUTH_SOCK="+socket)
+		return c.Run()
+	}
+	limited, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	must(t, poll.Try(limited, 20*time.Millisecond, add)) // when it listens
+	must(t, os.Remove(key))
+	config := filepath.Join(dir, "config")
+	must(t, os.WriteFile(config, []byte(target+"IdentityAgent "+socket+"\nProxyJump jump\n"+
+		strings.Replace(text(jump.Config), "Host "+sshtest.Alias, "Host jump", 1)), 0o600))
+	m := reach(t, ssh.Host{Destination: sshtest.Alias, Config: config}, ssh.Settings{})
+	out, err := m.Run(t.Context(), infra.Command{Path: "echo", Args: []string{"there"}})
+	if err != nil || string(out.Stdout) != "there\n" {
+		t.Fatalf("%q, %v", out.Stdout, err)
+	}
+	ran := make(chan error, 1)
+	go func() {
+		_, err := m.Run(t.Context(), infra.Command{Path: "sleep", Args: []string{"1000"}, Mark: filepath.Join(dir, "run")})
+		ran <- err
+	}()
+	awaitCount(t, filepath.Join(dir, "run"), 1)
+	jump.Relay.Cut()
+	var lost *remote.LostError
+	if err := <-ran; !errors.As(err, &lost) {
+		t.Errorf("a command behind a jump host that was cut off: %v, want LostError", err)
+	}
+	awaitCount(t, filepath.Join(dir, "run"), 0)
 }
 
 // A cut line: the command has ended and the lock is free as soon as the helper notices, and the next call goes over a new line,

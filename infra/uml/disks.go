@@ -37,6 +37,9 @@ func (d *disks) plug(id, path string, c disk.Conditions) (slot int, err error) {
 	slot = -1
 	for i, a := range d.slots {
 		if a != nil && a.id == id {
+			if a.disk.Conditions().Gone { // a detach by force that was cut off
+				a.disk.Set(c)
+			}
 			return i, nil
 		}
 		if a == nil && slot < 0 {

@@ -259,6 +259,11 @@ func array(t *testing.T, v *uml.Volumes, m machine) {
 	must(t, v.Corrupt(ctx, leg.ID, 100<<20, []byte("this differs from what was written")))
 	equal(t, "what it reads", sh("dd if="+d.Path+" bs=1M skip=100 count=1 iflag=direct 2>/dev/null | head -c 4"), "this")
 	sh("umount /mnt/array && mdadm --stop /dev/md0 2>&1")
+
+	// A detach by force that was cut off in its middle is over when the volume is attached again: it answers.
+	must(t, v.SetConditions(ctx, leg.ID, disk.Conditions{Gone: true}))
+	must(t, v.Attach(ctx, leg.ID, m.Name()))
+	sh("dd if=" + d.Path + " of=/dev/null bs=4k count=1 iflag=direct 2>&1")
 	must(t, v.Detach(ctx, leg.ID, m.Name()))
 }
 

@@ -38,13 +38,22 @@ func main() {
 	within := flag.Duration("within", time.Hour, "an attack ends after this")
 	flag.StringVar(&m.only, "story", "", "only this story of a mixed attack")
 	copies := flag.Int("copies", 0, "instead: so many tries of an attack on how the legs of a Super Disk are brought into step")
-	atOnce := flag.Int("at-once", 3, "attacks on copies that are made at once, with seeds one after another; the tries are dealt out to them")
+	disks := flag.String("disks", "", "instead: these runbooks of Super Disks, killed at each entry of their journals: superdisk/replace-node,superdisk/migrate, or all")
+	goOn := flag.String("go-on", "", "with the lab of an attack on Super Disks that was ended in its middle: its folder")
+	atOnce := flag.Int("at-once", 3, "attacks on copies that are made at once, with seeds one after another, and the tries are dealt out to them; or labs of Super Disks")
 	asJSON := flag.Bool("json", false, "print the result of a mixed attack as JSON, and keep none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if *pageOnly {
 		if err := r.page(); err != nil {
+			fmt.Fprintln(os.Stderr, "torture:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *disks != "" {
+		if err := r.onDisks(ctx, *disks, *goOn, *within, max(1, *atOnce)); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
 			os.Exit(1)
 		}

@@ -21,6 +21,8 @@ type drawn struct {
 // cut is where a process is killed: so many entries of the journal after those that it found, and so much later.
 type cut struct {
 	After  int           `json:"after"`
+	Entry  string        `json:"entry,omitempty"`  // in place of a number: the first entry of this kind and step, such as acted/stop
+	Or     []cut         `json:"or,omitempty"`     // wherever it comes first
 	Before bool          `json:"before,omitempty"` // just before that entry is written
 	Delay  time.Duration `json:"delay_ns,omitempty"`
 }

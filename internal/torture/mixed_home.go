@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -53,13 +54,21 @@ func (h home) command(ctx context.Context, at *cut, from int, stop bool, args ..
 		if stop {
 			what = "stop"
 		}
-		spec = fmt.Sprintf("%s:%d:%v:%s", what, from+at.After, at.Before, at.Delay)
+		spec = at.spec(what, from)
+		for _, or := range at.Or {
+			spec += ";" + or.spec(what, from)
+		}
 	}
 	cmd.Env = append(cmd.Env, "PLIMSOLL_TORTURE_AT="+spec)
 	if h.inventory != "" {
 		cmd.Env = append(cmd.Env, "PLIMSOLL_INVENTORY="+h.inventory)
 	}
 	return cmd
+}
+
+// spec is how a child is told where it is cut.
+func (c cut) spec(what string, from int) string {
+	return fmt.Sprintf("%s:%s:%v:%s", what, cmp.Or(c.Entry, strconv.Itoa(from+c.After)), c.Before, c.Delay)
 }
 
 // call runs a command to its end, or to where it is cut. It tells of each entry that the journal gets.

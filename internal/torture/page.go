@@ -61,7 +61,7 @@ const byHand = "by-hand.md"
 // page writes all results that there are.
 func (r rack) page() error {
 	all, err := readResults[result](r.results, func(name string) bool {
-		return !strings.HasPrefix(name, mixedPrefix) && !strings.HasPrefix(name, copiesPrefix)
+		return !strings.HasPrefix(name, mixedPrefix) && !strings.HasPrefix(name, copiesPrefix) && !strings.HasPrefix(name, disksPrefix)
 	})
 	if err != nil {
 		return err
@@ -74,11 +74,15 @@ func (r rack) page() error {
 	if err != nil {
 		return err
 	}
+	disks, err := r.disksPage()
+	if err != nil {
+		return err
+	}
 	written, err := os.ReadFile(filepath.Join(r.results, byHand))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the attack that was made by hand: %w", err)
 	}
-	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks+string(written)+copies), 0o600); err != nil {
+	if err := os.WriteFile(r.out, []byte(preface+table(all)+attacks+string(written)+copies+disks), 0o600); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

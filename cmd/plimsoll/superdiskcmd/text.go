@@ -106,7 +106,8 @@ func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 	record := n.Record[a.Device]
 	for _, key := range document.SortedKeys(record.Legs) {
 		r := record.Legs[key]
-		if _, there := legBy(a, key); !there && !r.InStep {
+		_, there := legBy(a, key)
+		if _, replaced := a.Leg(r.Role); !there && !r.InStep && !replaced {
 			fmt.Fprintf(out, "  the %s leg %s is missing since %s\n", r.Role, key, r.Since.Format(time.DateTime))
 		}
 	}

@@ -26,6 +26,7 @@ func TestSuperdiskText(t *testing.T) {
 		Record: map[string]superdisk.Record{a.Device: {Legs: map[string]superdisk.LegRecord{
 			"AWS123":   {Role: superdisk.Local, InStep: true, Since: at},
 			"vol-0abc": {Role: superdisk.Network, Since: at},
+			"AWS122":   {Role: superdisk.Local, Since: at}, // of the machine before this one: nothing is missing for it
 		}}},
 	}
 	var out bytes.Buffer

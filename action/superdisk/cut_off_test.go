@@ -1,0 +1,150 @@
+package superdisk
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/superdisk"
+)
+
+// A Plimsoll that is killed after a change and before its record leaves a record that takes a leg out of step for one that has everything. The
+// run that goes on finds the array as intended, and comes to the record all the same.
+func TestAnActThatWasCutOffBeforeItsRecordIsNotDone(t *testing.T) {
+	for name, c := range map[string]struct {
+		look, action string
+		with         []string
+		network      superdisk.LegRecord // as it was recorded before
+	}{
+		"a leg was taken out":      {"network-removed", "superdisk.detach", nil, superdisk.LegRecord{Role: superdisk.Network, InStep: true}},
+		"a leg was given up":       {"network-removed", "superdisk.give-up", nil, superdisk.LegRecord{Role: superdisk.Network, InStep: true}},
+		"a leg came back":          {"whole", "superdisk.rebuild", []string{"leg: network", "volume: /dev/ubdb"}, superdisk.LegRecord{Role: superdisk.Network}},
+		"a copy was waited for":    {"whole", "superdisk.wait-whole", nil, superdisk.LegRecord{Role: superdisk.Network}},
+		"both legs were started":   {"whole", "superdisk.start", []string{"uuid: " + recordedUUID, "mount: /run/mnt"}, superdisk.LegRecord{Role: superdisk.Network}},
+		"one leg was started":      {"whole", "superdisk.start-alone", []string{"volume: /dev/ubdb", "mount: /run/mnt"}, superdisk.LegRecord{Role: superdisk.Network}},
+		"an array was made":        {"whole", "superdisk.create", []string{"local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt"}, superdisk.LegRecord{Role: superdisk.Network}},
+		"the data was moved to it": {"whole", "superdisk.migrate", []string{"local: /dev/vdz", "network: /dev/ubdb", "mount: /run/mnt"}, superdisk.LegRecord{Role: superdisk.Network}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, c.look)
+			on := m.cluster(&provider{})
+			kept, err := records(on)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept.Volumes = nil // this provider keeps no tags
+			now := time.Now()
+			c.network.Since, c.network.Seen = now, now
+			legs := map[string]superdisk.LegRecord{"local": {Role: superdisk.Local, InStep: true, Since: now, Seen: now}, "network": c.network}
+			if err := kept.Write(t.Context(), superdisk.Record{Array: recordedUUID, Legs: legs}); err != nil {
+				t.Fatal(err)
+			}
+			on.Volumes = nil
+			if c.action == "superdisk.give-up" {
+				on.Volumes = &provider{}
+			}
+			task := m.task(c.action, c.with...)
+			if r, err := task.Check(t.Context(), on); err != nil || r.State != action.Needed {
+				t.Fatalf("with the old record: %+v, %v", r, err)
+			}
+			if _, err := task.Act(t.Context(), on, call()); err != nil {
+				t.Fatal(err)
+			}
+			if m.did("mdadm") {
+				t.Errorf("the array is as it should be: ran %q", m.ran)
+			}
+			on.Volumes = nil
+			s, err := superdisk.Inspect(t.Context(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, _ := s.Find("sd")
+			if told, err := kept.Tells(t.Context(), a); err != nil || !told {
+				t.Errorf("after the act the record tells it: %v, %v", told, err)
+			}
+		})
+	}
+}
+
+// The record on a volume counts as well: Plimsoll on another host knows no other.
+func TestATagThatIsOldIsNoRecord(t *testing.T) {
+	m := pretends(t, "whole")
+	volumes := &provider{}
+	on := m.cluster(volumes)
+	if err := note(t.Context(), on, m); err != nil { // this provider forgets what is tagged
+		t.Fatal(err)
+	}
+	if r, err := m.task("superdisk.wait-whole").Check(t.Context(), on); err != nil || r.State != action.Needed {
+		t.Errorf("the volume is not tagged: %+v, %v", r, err)
+	}
+	on.Volumes = nil
+	if r, err := m.task("superdisk.wait-whole").Check(t.Context(), on); err != nil || r.State != action.Satisfied {
+		t.Errorf("there are no volumes to tag: %+v, %v", r, err)
+	}
+}
+
+// An array that was started from one leg by an act that was cut off gets its bitmap all the same: without one, every leg that comes back later would be
+// copied whole.
+func TestAStartFromOneLegThatWasCutOffMakesTheBitmap(t *testing.T) {
+	m := pretends(t, "network-removed")
+	m.unmounts()
+	start := m.task("superdisk.start-alone", "volume: /dev/ubda", "mount: /run/mnt")
+	if _, err := start.Act(t.Context(), m.cluster(nil), call()); err != nil {
+		t.Fatal(err)
+	}
+	if !m.did("--grow --bitmap=internal") || !m.did("mount /dev/md/sd /run/mnt") {
+		t.Errorf("ran %q", m.ran)
+	}
+	m.shows("network-removed") // it is mounted: to make the bitmap anew under load has been seen to deadlock
+	m.ran = nil
+	if _, err := start.Act(t.Context(), m.cluster(nil), call()); err != nil || m.did("--grow") {
+		t.Errorf("it is mounted: %v, ran %q", err, m.ran)
+	}
+}
+
+// A leg whose volume was taken away, by an act that was cut off before md let go of it, is let go of.
+func TestALegThatWasTakenAwayIsLetGoOf(t *testing.T) {
+	m := pretends(t, "network-failed")
+	volumes := &provider{}
+	task := m.task("superdisk.give-up", "after: 1s", "for: 1s")
+	if r, err := task.Check(t.Context(), m.cluster(volumes)); err != nil || r.State != action.Needed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := task.Act(t.Context(), m.cluster(volumes), call()); err != nil || !m.did("--remove failed") || len(volumes.taken) > 0 {
+		t.Errorf("%v, ran %q, taken away %v", err, m.ran, volumes.taken)
+	}
+}
+
+// An array whose network leg has served on another machine is started from that leg when its stop is undone: the other lacks what was written there,
+// and md must not choose.
+func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct{ local, network, does string }{
+		"neither":       {"left", "left", "mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb"},
+		"the network's": {"left", "alone", "mdadm --assemble --run /dev/md/sd /dev/ubdb"},
+		"both":          {"alone", "alone", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, "whole")
+			m.hasNoArray()
+			m.said["cd /sys/class/block"] = "ubda\nubdb"
+			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded(c.local+".superblock"), m.recorded(c.network+".superblock")
+			undone, reached := call(), ""
+			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt"}
+			undone.Reach = func(text string) error { reached = text; return nil }
+			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
+			if c.does == "" {
+				if refused(t, err, "have both served without the other leg"); m.did("mdadm") {
+					t.Errorf("ran %q", m.ran)
+				}
+				return
+			}
+			if err != nil || !m.did(c.does) || !m.did("mount /dev/md/sd /run/mnt") {
+				t.Errorf("%v, ran %q", err, m.ran)
+			}
+			if told := strings.Contains(reached, "superdisk/rebuild"); told != (c.network == "alone") {
+				t.Errorf("the journal says %q", reached)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/action"
+	"plimsoll/runbook/books"
+	"plimsoll/runbook/journal"
+)
+
+// Every runbook of Super Disks is attacked, once.
+func TestEveryRunbookOfSuperDisksIsAttacked(t *testing.T) {
+	var attacked, ship []string
+	for _, group := range diskCases {
+		for _, c := range group {
+			attacked = append(attacked, c.book)
+		}
+	}
+	for _, name := range books.Names() {
+		if strings.HasPrefix(name, "superdisk/") {
+			ship = append(ship, name)
+		}
+	}
+	slices.Sort(attacked)
+	slices.Sort(ship)
+	if !slices.Equal(attacked, ship) || len(ship) == 0 {
+		t.Errorf("attacked are %v, and %v ship", attacked, ship)
+	}
+}
+
+// A run is killed at every entry of its journal, just before the end of what was done is written, and in the middle of it. Dealt out to
+// several runs, none of these places is lost.
+func TestThePlacesOfAJournal(t *testing.T) {
+	var events []journal.Event
+	for _, e := range []struct {
+		kind journal.Kind
+		step string
+	}{{journal.Began, ""}, {journal.Opened, ""}, {journal.Checked, "stop"}, {journal.Intended, "stop"}, {journal.Acted, "stop"}, {journal.Verified, "stop"}, {journal.Opened, ""}, {journal.Ended, ""}} {
+		events = append(events, journal.Event{Kind: e.kind, Step: e.step, Output: action.Facts{}})
+	}
+	all := momentsOf(events)
+	want := []string{"opened", "checked stop", "intended stop", "in intended stop", "before acted stop", "acted stop", "verified stop", "before ended", "ended"}
+	if got := names(all); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var again []string
+	for n := range strides {
+		again = append(again, names(dealt(all, n, strides))...)
+	}
+	slices.Sort(again)
+	slices.Sort(want)
+	if !slices.Equal(again, want) {
+		t.Errorf("dealt out: %q", again)
+	}
+	res := disksResult{Moments: want[1:]}
+	if missed := names(res.missed(all)); !slices.Equal(missed, want[:1]) {
+		t.Errorf("missed: %q, want %q", missed, want[:1])
+	}
+}
+
+// What was not done, and what was found, is on the page.
+func TestTheTableOfDisks(t *testing.T) {
+	text := disksTable([]disksResult{{
+		Runbook: "superdisk/retire", Steps: 5, Runs: 7, Kills: 30, Undos: 4, Moments: []string{"opened", "acted stop"}, Missed: []string{"ended"}, Untried: []string{"undone stop"},
+		Ends: map[string]int{"done": 5, "undone": 2}, Looks: 7, Compared: 3 << 20, Troubled: []*diskTry{{What: "undone in the middle of stop", Troubles: []string{"a\nclaim is left", "b"}}},
+	}, {Runbook: "superdisk/create", Ends: map[string]int{"done": 1}}})
+	for _, want := range []string{
+		"| `superdisk/create` | 0 | 0 | 0 |  | 0 of 0 | 1 |  |  | 0 |  |  | 0s |\n| `superdisk/retire` | 5 | 7 | 30 | 4 | 2 of 4 | 5 | 2 |  | 7 | 3 MiB | 2 | 0s |",
+		"- `superdisk/retire`, not reached again: ended\n- `superdisk/retire`, no time: undone stop\n",
+		"- `superdisk/retire`, undone in the middle of stop: a claim is left\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
