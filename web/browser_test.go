@@ -41,7 +41,7 @@ const (
 var heavy = []string{"instance", "alert", "result", "compare"}
 
 // enters makes the browser somebody who has entered.
-func enters(t *testing.T, h *house, b *browser.Browser) {
+func enters(t testing.TB, h *house, b *browser.Browser) {
 	t.Helper()
 	l := looks["1440"]
 	b.Open(h.url+"/enter?code="+h.Gate.Code(), l)
@@ -54,7 +54,7 @@ func enters(t *testing.T, h *house, b *browser.Browser) {
 }
 
 // scene is a state folder with something of everything; pages are the addresses to look at.
-func scene(t *testing.T, h *house) map[string]string {
+func scene(t testing.TB, h *house) map[string]string {
 	t.Helper()
 	v := h.entered()
 	h.await(v.begin("test/quick", "orders"), "done")

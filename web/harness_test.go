@@ -81,7 +81,7 @@ steps:
 // house is the page over a state folder of its own.
 type house struct {
 	*Server
-	t      *testing.T
+	t      testing.TB
 	url    string
 	folder string
 	now    *clockwork
@@ -127,10 +127,10 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-func newHouse(t *testing.T) *house { return newHouseWith(t, "") }
+func newHouse(t testing.TB) *house { return newHouseWith(t, "") }
 
 // newHouseWith has a web-config file of this text; empty: none.
-func newHouseWith(t *testing.T, config string) *house {
+func newHouseWith(t testing.TB, config string) *house {
 	t.Helper()
 	h := &house{t: t, folder: t.TempDir(), now: &clockwork{}, logged: &lines{}}
 	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
@@ -350,7 +350,7 @@ func closedPlan(v *visitor) string {
 }
 
 // beginPast begins test/asks past its gate, as the command line can.
-func beginPast(t *testing.T, h *house, user, cluster string) string {
+func beginPast(t testing.TB, h *house, user, cluster string) string {
 	t.Helper()
 	book, err := h.runbook("test/asks")
 	if err != nil {

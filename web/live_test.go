@@ -19,7 +19,7 @@ type listener struct {
 	closed chan struct{}
 }
 
-func listen(t *testing.T, v *visitor, page string) (*listener, http.Header) {
+func listen(t testing.TB, v *visitor, page string) (*listener, http.Header) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -53,7 +53,7 @@ func listen(t *testing.T, v *visitor, page string) (*listener, http.Header) {
 }
 
 // hear waits for an event of a kind whose data holds a text.
-func (l *listener) hear(t *testing.T, kind, text string) string {
+func (l *listener) hear(t testing.TB, kind, text string) string {
 	t.Helper()
 	end := time.After(20 * time.Second)
 	for {
