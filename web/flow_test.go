@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -331,6 +332,43 @@ func TestAnAlertShowsItsCurve(t *testing.T) {
 	}
 	if a := v.get("/alerts/000000000000"); a.status != http.StatusNotFound {
 		t.Errorf("an alert that does not fire: %d", a.status)
+	}
+}
+
+// Before an alert stands whatever may have caused it: a run on its cluster, which the page leads to, a restart, a table that grew; and all of it is
+// marked on the curve.
+func TestAnAlertShowsWhatCameBeforeIt(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/quick", "orders")
+	h.await(run, "done")
+	fleet := h.Watch.Fleet()
+	fleet.Alerts = slices.Clone(fleet.Alerts)
+	fleet.Alerts[0].Since = time.Now()
+	h.Watch.Fleet = func() watch.Fleet { return fleet }
+	at := fleet.Alerts[0].Since.Add(-time.Minute)
+	h.Watch.Changes = func(string, time.Time, time.Time) ([]watch.Change, error) {
+		return []watch.Change{
+			{At: at, Instance: "orders/n2", Kind: "restart", What: "server", To: "2026-11-25T20:00:00Z"},
+			{At: at, Instance: "orders/n2", Kind: "size", What: "orders.carts", From: "900 MiB", To: "2400 MiB"},
+		}, nil
+	}
+	path := "/alerts/" + alertID(fleet.Alerts[0])
+	page := v.get(path).body
+	before := page[strings.Index(page, "What changed before"):]
+	for _, want := range []string{`href="/runs/` + run + `"`, run + "</a> done", "restart", "2026-11-25T20:00:00Z", "orders.carts: 900 MiB → <b>2400 MiB</b>"} {
+		if !strings.Contains(before, want) {
+			t.Errorf("before the alert there is no %q: %s", want, before)
+		}
+	}
+	if list := v.get("/alerts").body; !strings.Contains(list, `href="/runs/`+run+`"`) || !strings.Contains(list, "2026-11-25T20:00:00Z") {
+		t.Error("the list of alerts does not show the run and the restart")
+	}
+	marked := v.get(path, "Accept", "application/json").body
+	for _, want := range []string{"run " + run + " done", "restart server", "size orders.carts"} {
+		if !strings.Contains(marked, want) {
+			t.Errorf("the curve has no mark of %q", want)
+		}
 	}
 }
 

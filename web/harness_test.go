@@ -84,6 +84,7 @@ type house struct {
 	t      testing.TB
 	url    string
 	folder string
+	state  string // folder
 	now    *clockwork
 	logged *lines
 	marked []string     // by POST /api/marks
@@ -132,8 +133,8 @@ func newHouse(t testing.TB) *house { return newHouseWith(t, "") }
 // newHouseWith has a web-config file of this text; empty: none.
 func newHouseWith(t testing.TB, config string) *house {
 	t.Helper()
-	h := &house{t: t, folder: t.TempDir(), now: &clockwork{}, logged: &lines{}}
-	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
+	h := &house{t: t, folder: t.TempDir(), state: t.TempDir(), now: &clockwork{}, logged: &lines{}}
+	store, err := durable.Open(t.Context(), durable.Options{Folder: h.state, Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +388,8 @@ func (h *house) trials() Trials {
 				watch.Observe(progress.Second{Row: row})
 			}
 			<-ctx.Done()
-			return "", ctx.Err()
+			dir := filepath.Join(h.folder, "results", "demo", "1")
+			return dir, reporttest.Keep(dir, reporttest.Timeline())
 		},
 	}
 }

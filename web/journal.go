@@ -67,7 +67,7 @@ func (s runHandlers) journal(w http.ResponseWriter, r *http.Request) error {
 	if len(last) > 0 {
 		p.Total = last[0].Number
 	}
-	if err := s.search(r.Context(), &p); err != nil {
+	if err := s.search(r.Context(), &p, mostSearched); err != nil {
 		return err
 	}
 	s.show(w, r, http.StatusOK, "log", p)
@@ -75,12 +75,12 @@ func (s runHandlers) journal(w http.ResponseWriter, r *http.Request) error {
 }
 
 // search goes through the journal from its end until the page is full, and no further than it must: the journal may be long.
-func (s runHandlers) search(ctx context.Context, p *journalPage) error {
+func (s runHandlers) search(ctx context.Context, p *journalPage, furthest int) error {
 	want, before := strings.ToLower(p.Search), p.Before
-	for looked := 0; looked < mostSearched; {
+	for looked := 0; looked < furthest; {
 		most := eventsOnPage
 		if want != "" {
-			most = mostSearched / 10
+			most = min(furthest, 10*eventsOnPage)
 		}
 		entries, err := s.Runs.Store.EntriesBefore(ctx, p.Run, before, most)
 		if err != nil || len(entries) == 0 {

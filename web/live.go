@@ -43,7 +43,7 @@ type live struct {
 type show struct {
 	readers int
 	end     context.CancelFunc
-	ofRuns  bool          // what happens in a run is to be seen at once
+	prompt  bool          // what happens in a run or a trial is to be seen at once
 	poke    chan struct{} // something happened: look again
 
 	mu      sync.Mutex
@@ -58,12 +58,12 @@ func newLive(ctx context.Context, s *Server) *live {
 	return l
 }
 
-// happened has every page that shows runs looked at again.
+// happened has every page that shows runs or trials looked at again.
 func (l *live) happened() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.shows {
-		if !s.ofRuns {
+		if !s.prompt {
 			continue
 		}
 		select {
@@ -95,7 +95,7 @@ func (l *live) close() {
 }
 
 // enter joins the readers of a page; leave must be called.
-func (l *live) enter(key string, ofRuns bool, look func(context.Context) (map[string]string, error)) (s *show, leave func(), err error) {
+func (l *live) enter(key string, prompt bool, look func(context.Context) (map[string]string, error)) (s *show, leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.streams >= mostStreams || l.ctx.Err() != nil {
@@ -105,7 +105,7 @@ func (l *live) enter(key string, ofRuns bool, look func(context.Context) (map[st
 	s = l.shows[key]
 	if s == nil {
 		ctx, end := context.WithCancel(l.ctx)
-		s = &show{end: end, ofRuns: ofRuns, poke: make(chan struct{}, 1), parts: map[string]*part{}, changed: make(chan struct{})}
+		s = &show{end: end, prompt: prompt, poke: make(chan struct{}, 1), parts: map[string]*part{}, changed: make(chan struct{})}
 		l.shows[key] = s
 		l.all.Go(func() { s.keep(ctx, look) })
 	}
@@ -181,7 +181,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		person: access.PersonOf(r.Context()), cookies: r.Header.Get("Cookie"), accepts: r.Header.Get("Accept-Language"),
 		language: words.Choose(chosen(r, languageCookie), r.Header.Get("Accept-Language")), utc: chosen(r, zoneCookie) == "utc",
 	}
-	shown, leave, err := s.live.enter(as.key(u), u.Path == "/" || strings.HasPrefix(u.Path, "/runs"), func(ctx context.Context) (map[string]string, error) { return s.partsOf(ctx, u, as) })
+	prompt := u.Path == "/" || strings.HasPrefix(u.Path, "/runs") || strings.HasPrefix(u.Path, "/trials")
+	shown, leave, err := s.live.enter(as.key(u), prompt, func(ctx context.Context) (map[string]string, error) { return s.partsOf(ctx, u, as) })
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func TestAStreamIsNotForStrangers(t *testing.T) {
 	}
 }
 
-// A page whose server is gone never looks fresh.
+// A page whose server is gone never looks fresh: twelve seconds after it heard from it last it says so. The page's clock is the test's.
 func TestBrowserSaysThatItIsStale(t *testing.T) {
 	b := browser.New(t)
 	h := newHouse(t)
@@ -147,13 +147,21 @@ func TestBrowserSaysThatItIsStale(t *testing.T) {
 	b.Open(h.url+"/runs", looks["1440"])
 	badge := func(state string) (text string) {
 		t.Helper()
-		b.Eval(`(async state => { const e = document.getElementById("live"); for (let n = 0; n < 300 && !e.classList.contains("is-" + state); n++) await new Promise(done => setTimeout(done, 100)); return e.textContent; })("`+state+`")`, &text)
+		b.Eval(`(async state => { const e = document.getElementById("live"); for (let n = 0; n < 100 && !e.classList.contains("is-" + state); n++) await new Promise(done => setTimeout(done, 100)); return e.textContent; })("`+state+`")`, &text)
 		return text
 	}
 	if text := badge("live"); text != "live" {
 		t.Errorf("at first it says %q", text)
 	}
+	b.Eval(`globalThis.then = Date.now(); Date.now = () => globalThis.then; 0`, nil)
+	h.await(h.entered().begin("test/quick", "orders"), "done")
+	b.Eval(`(async () => { for (let n = 0; n < 200 && !document.querySelector("#runs .s-done"); n++) await new Promise(done => setTimeout(done, 50)); })()`, nil) // it heard of that
 	h.stop()
+	b.Eval(`globalThis.then += 11_900; new Promise(done => setTimeout(done, 2200))`, nil) // the page has looked at its clock twice
+	if text := badge("live"); text != "live" {
+		t.Errorf("too early it says %q", text)
+	}
+	b.Eval(`globalThis.then += 100; 0`, nil)
 	if text := badge("stale"); !strings.HasPrefix(text, "stale since ") {
 		t.Errorf("without its server it says %q", text)
 	}
