@@ -20,10 +20,8 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/durable"
 	"plimsoll/internal/browser"
 	"plimsoll/runbook"
-	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/watch"
 )
@@ -114,43 +112,18 @@ func benchmarkEntry(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	store, err := durable.Open(b.Context(), durable.Options{Folder: h.state, Version: journal.Interpreter})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer store.Close()
-	other := *h.Runs
-	other.Store = store
+	other := h.elsewhere()
 	for range b.N {
-		p, err := other.Prepare(b.Context(), execute.Request{Book: book, Cluster: "orders"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		run, err := other.Begin(b.Context(), p)
-		if err != nil {
-			b.Fatal(err)
-		}
-		w.Open(h.url+"/runs/"+run, looks["1440"])
-		w.Eval(`(async () => { while (!document.querySelector(".live.is-live")) await new Promise(done => setTimeout(done, 20));
-		  const seen = globalThis.seen = {}, look = () => { for (const e of document.querySelectorAll("#events tr")) seen[e.id.slice(1)] ??= Date.now(); };
-		  look(); new MutationObserver(look).observe(document.getElementById("events"), {subtree: true, childList: true, attributes: true, characterData: true}); })()`, nil)
-		e, err := other.Execute(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := other.Start(b.Context(), e, run, journal.Command{Do: "run"}); err != nil {
-			b.Fatal(err)
-		}
-		if err := e.Wait(b.Context(), run); err != nil {
-			b.Fatal(err)
-		}
-		if err := e.Close(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		run := h.executes(other, book, func(run string) {
+			w.Open(h.url+"/runs/"+run, looks["1440"])
+			w.Eval(`(async () => { while (!document.querySelector(".live.is-live")) await new Promise(done => setTimeout(done, 20));
+			  const seen = globalThis.seen = {}, look = () => { for (const e of document.querySelectorAll("#events tr")) seen[e.id.slice(1)] ??= Date.now(); };
+			  look(); new MutationObserver(look).observe(document.getElementById("events"), {subtree: true, childList: true, attributes: true, characterData: true}); })()`, nil)
+		})
 		<-time.After(time.Second)
 		var seen map[string]float64
 		w.Eval("globalThis.seen", &seen)
-		entries, err := store.Entries(b.Context(), run)
+		entries, err := other.Store.Entries(b.Context(), run)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -171,7 +144,6 @@ func benchmarkEntry(b *testing.B) {
 // lengthened is a run that ended, and has so many entries more than it wrote.
 func lengthened(b *testing.B, h *house, more int) (run string) {
 	run = h.entered().begin("test/quick", "orders")
-	h.await(run, "done")
 	h.await(run, "done")
 	db, err := sql.Open("sqlite", filepath.Join(h.state, "runs.db"))
 	if err != nil {

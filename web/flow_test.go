@@ -381,6 +381,15 @@ func TestAdviceIsShownAndAskedFor(t *testing.T) {
 			t.Errorf("the list lacks %q", want)
 		}
 	}
+	now := v.get("/").body
+	for _, want := range []string{"urgent advice: 1", `href="/advice/orders"`, "empty in 7.5 hours", "→ <b>gp3 with 4,000 operations a second</b>", "3 h ago"} {
+		if !strings.Contains(now, want) {
+			t.Errorf("the page Now lacks %q", want)
+		}
+	}
+	if strings.Contains(now, "stopped: ") {
+		t.Error("the page Now counts what there is none of")
+	}
 	one := v.get("/advice/orders").body
 	for _, want := range []string{"plimsoll trial run examples/volume/trial.yaml", "plimsoll runbook plan rds/modify-storage", "USD 5", "never", "2,980 operations", "plimsoll advise orders", "--class says it"} {
 		if !strings.Contains(one, want) {

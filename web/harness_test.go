@@ -191,6 +191,41 @@ func newHouseWith(t testing.TB, config string) *house {
 	return h
 }
 
+// elsewhere is how another process works with the same state folder.
+func (h *house) elsewhere() *execute.Service {
+	h.t.Helper()
+	store, err := durable.Open(h.t.Context(), durable.Options{Folder: h.state, Version: journal.Interpreter})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = store.Close() })
+	other := *h.Runs
+	other.Store = store
+	return &other
+}
+
+// executes has a service execute a runbook until its run ends or waits; it is told which run that is before it begins.
+func (h *house) executes(other *execute.Service, book *runbook.Runbook, told func(run string)) (run string) {
+	h.t.Helper()
+	must := func(err error) {
+		h.t.Helper()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	p, err := other.Prepare(h.t.Context(), execute.Request{Book: book, Cluster: "orders"})
+	must(err)
+	run, err = other.Begin(h.t.Context(), p)
+	must(err)
+	told(run)
+	e, err := other.Execute(h.t.Context())
+	must(err)
+	must(other.Start(h.t.Context(), e, run, journal.Command{Do: "run"}))
+	must(e.Wait(h.t.Context(), run))
+	must(e.Close(h.t.Context()))
+	return run
+}
+
 func (h *house) runbook(name string) (*runbook.Runbook, error) {
 	text, known := testBooks[name]
 	if !known {

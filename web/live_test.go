@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,6 +90,30 @@ func TestAStreamSendsWhatChanges(t *testing.T) {
 	v.post("/leave")
 	l.hear(t, "bye", "session")
 	<-l.closed
+}
+
+// What another process writes into a run is noticed while somebody looks, and not at the next second alone.
+func TestWhatAnotherProcessWritesIsNoticed(t *testing.T) {
+	h := newHouse(t)
+	s := &show{prompt: true, poke: make(chan struct{}, 1)}
+	h.live.mu.Lock()
+	h.live.shows["a run"] = s // which looks by itself at nothing
+	h.live.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	var listens sync.WaitGroup
+	listens.Go(func() { h.live.listen(ctx) })
+	defer listens.Wait()
+	defer cancel()
+	book, err := h.runbook("test/quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.executes(h.elsewhere(), book, func(string) { rest(t.Context(), 3*listenEvery) })
+	select {
+	case <-s.poke:
+	case <-time.After(20 * time.Second):
+		t.Error("nothing was noticed")
+	}
 }
 
 // A page that knows nothing new says nothing: what only the clock changes is the reader's to count.
