@@ -91,7 +91,7 @@ func TestBrowserRerunsAStepAndCancels(t *testing.T) {
 			p.t.Errorf("%s: the order is %+v", p.kind, o)
 		}
 		p.sees(".big .state", "failed")
-		p.sees("#events", "the disk is there now")
+		p.sees("#events", "step second again: the disk is there now")
 		p.judges("rerun")
 		p.open("/runs/" + run)
 		p.unfold("Cancel…")
@@ -114,7 +114,6 @@ func TestBrowserRejects(t *testing.T) {
 		h.await(run, "asking")
 		p.open("/")
 		p.press("Look and answer")
-		p.judges("approve")
 		p.fill(`form[action$="/reject"] [name=reason]`, "not in the evening")
 		p.press("Reject")
 		p.sees(".big .state", "failed")

@@ -32,9 +32,34 @@ func tellEntry(entry durable.Entry) (told, error) {
 	}
 	t := told{Number: entry.Number, At: entry.At, Kind: e.Kind, Step: e.Step, Text: e.Text(), By: e.By}
 	if e.Order != nil {
-		t.By = e.Order.By
+		t.By, t.Text = e.Order.By, strings.Join(slices.DeleteFunc([]string{ordered(*e.Order), t.Text}, func(s string) bool { return s == "" }), "; ")
 	}
 	return t, nil
+}
+
+// ordered is what a person had a session do, and why.
+func ordered(o journal.Command) string {
+	text := ""
+	switch o.Do {
+	case "run":
+		text = "execution began"
+	case "rerun":
+		text = "step " + o.Step + " again"
+		if o.Downstream {
+			text += ", and all after it"
+		}
+	case "cancel":
+		text = "cancelled"
+		if o.Undo {
+			text += ", to be undone"
+		}
+	default:
+		return ""
+	}
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	return text
 }
 
 // journalPage is a stretch of a run's journal, the newest first. It is searched here, so that the browser never holds all of it.

@@ -37,7 +37,8 @@ func listen(t testing.TB, v *visitor, page string) (*listener, http.Header) {
 	go func() {
 		defer close(l.closed)
 		kind := ""
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		lines := bufio.NewScanner(answer.Body)
+		for lines.Buffer(nil, 4<<20); lines.Scan(); {
 			name, value, _ := strings.Cut(lines.Text(), ": ")
 			switch name {
 			case "event":
