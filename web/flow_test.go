@@ -134,6 +134,9 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 	if !strings.Contains(page, "no such &lt;b&gt;disk&lt;/b&gt;") || strings.Contains(page, "\x1b") {
 		t.Errorf("the failure is not shown as it should: %q", page[strings.Index(page, "disk")-200:][:260])
 	}
+	if !strings.Contains(page, "<b>50 %</b>") {
+		t.Error("the page does not say that one of two steps is done")
+	}
 	if now := v.get("/").body; !strings.Contains(now, run) || !strings.Contains(now, "Stopped") {
 		t.Error("now does not show it")
 	}
@@ -233,6 +236,9 @@ func TestATrialIsBegunWatchedAndStopped(t *testing.T) {
 	v.post("/trials/stop")
 	for !h.running.now().Over {
 		runtime.Gosched()
+	}
+	if over := v.get("/trials/live").body; !strings.Contains(over, "/trials/result/demo/1") || strings.Contains(over, "measuring") || strings.Contains(over, "left: about") {
+		t.Error("a trial that has ended looks as if it went on, or does not lead to its result")
 	}
 	list := v.get("/trials").body
 	if !strings.Contains(list, "/trials/result/timeline/1") || strings.Contains(list, "⟦") {

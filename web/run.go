@@ -115,6 +115,9 @@ func (s runHandlers) pageOf(r *http.Request, id string) (*runPage, error) {
 		p.Trouble = trouble.Error()
 	}
 	p.steps(st)
+	if p.Share == 0 && len(p.Steps) > 0 { // nobody has estimated it: by the steps that are over
+		p.Share = float64(p.Done) / float64(len(p.Steps))
+	}
 	p.undo(st)
 	p.rails(st, one.Metrics)
 	for n := len(one.Last) - 1; n >= 0; n-- {
