@@ -266,6 +266,9 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	if !strings.Contains(fleet, "79 %") {
 		t.Error("the fleet does not tell how full a disk is")
 	}
+	if row := fleet[strings.Index(fleet, `data-key="orders/n2"`):]; !strings.Contains(row[:strings.Index(row, "</tr>")], "4 min ago") || !strings.Contains(fleet, "own queries took 80 ms") {
+		t.Error("the fleet does not tell since when an alert fires, or why an instance is polled less")
+	}
 	if a := v.get("/fleet?environment=lab"); strings.Contains(a.body, "orders/n1") || !strings.Contains(a.body, "demo/n1") {
 		t.Error("the fleet is not filtered")
 	}

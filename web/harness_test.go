@@ -463,8 +463,8 @@ func watched() Watch {
 			Findings:   []watch.Finding{{Code: "performance-schema-off", Text: "performance_schema is off: waits are told from the process list.", Do: "set performance_schema = ON at the next restart"}}},
 		{Name: "orders/n2", Cluster: "orders", Node: "n2", Address: "10.0.0.6:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "replica", State: watch.Up, Read: at, Cores: 4,
 			Load: &watch.Load{AAS: 0.8, Source: "counters", Waits: []watch.Wait{{Class: "read", AAS: 0.5}, {Class: "cpu", AAS: 0.3}}}, Throughput: ptr(1203), Connections: ptr(31), MostConns: ptr(500), Channels: []watch.Channel{{Source: "10.0.0.5:3306", Lag: ptr(42)}},
-			Alerts: []watch.Alert{{Rule: "ReplicaLag", Severity: "warning"}}},
-		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "primary", State: watch.Up, Read: at, Cores: 2, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
+			Alerts: []watch.Alert{{Rule: "ReplicaLag", Severity: "warning", Since: at.Add(-4 * time.Minute)}}},
+		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "primary", State: watch.Reduced, Why: "Plimsoll's own queries took 80 ms (p95)", Read: at, Cores: 2, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
 	}}
 	return Watch{
 		Fleet: func() watch.Fleet { return fleet },

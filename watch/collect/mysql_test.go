@@ -192,11 +192,11 @@ func (w *watched) rowLock() {
 	defer tick.Stop()
 	for range 50 {
 		<-tick.C
-		if w.read(watch.TenSeconds); does("waits for a row lock") && does("blocks 1 others") {
+		if w.read(watch.TenSeconds); does("waits for a row lock") && does("blocks 1 other") {
 			break
 		}
 	}
-	if !does("waits for a row lock") || !does("blocks 1 others") {
+	if !does("waits for a row lock") || !does("blocks 1 other") {
 		w.t.Errorf("sessions %+v", w.seen.Sessions)
 	}
 	waits := slices.IndexFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == "waits for a row lock" })
