@@ -244,18 +244,18 @@ func TestALogIsSearchedPartByPart(t *testing.T) {
 	v := h.entered()
 	run := v.begin("test/fails", "orders")
 	total := h.await(run, "failed").Events
-	p := journalPage{Run: run, Search: "began"} // which its first entry is alone
+	p := journalPage{Run: run, Search: "valued first"} // which its third entry is alone
 	for pages := 1; ; pages++ {
 		if err := (runHandlers{h.Server}).search(t.Context(), &p, 2); err != nil {
 			t.Fatal(err)
 		}
 		if len(p.Events) > 0 {
-			if p.Events[0].Number != 1 || pages != (total+1)/2 {
+			if p.Events[0].Number != 3 || pages != (total-1)/2 {
 				t.Errorf("entry %d is found on page %d of a journal of %d", p.Events[0].Number, pages, total)
 			}
 			break
 		}
-		if p.Back != total-2*pages+1 || p.Older != fmt.Sprintf("/runs/%s/log?before=%d&search=began", run, p.Back) {
+		if p.Back != total-2*pages+1 || p.Older != fmt.Sprintf("/runs/%s/log?before=%d&search=valued+first", run, p.Back) {
 			t.Fatalf("page %d came back to %d of %d, and goes on at %s", pages, p.Back, total, p.Older)
 		}
 		p = journalPage{Run: run, Search: p.Search, Before: p.Back}

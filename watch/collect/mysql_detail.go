@@ -3,7 +3,6 @@ package collect
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
