@@ -190,29 +190,8 @@ func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 
 // Entries returns a run's journal.
 func (s *Store) Entries(ctx context.Context, id string) ([]Entry, error) {
-	r, err := s.Run(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return sessionEntries(ctx, s, id, 1, r.Sessions)
-}
-
-func sessionEntries(ctx context.Context, s *Store, id string, from, to int) ([]Entry, error) {
-	var entries []Entry
-	for n := from; n <= to; n++ {
-		steps, err := dbos.GetWorkflowSteps(s.reading(ctx), sessionID(id, n), dbos.WithStepsLoadOutput(true))
-		if err != nil {
-			return nil, fmt.Errorf("read the journal of %s: %w", id, err)
-		}
-		for _, step := range steps {
-			e, err := decodeEntry(step.Output)
-			if err != nil {
-				return nil, fmt.Errorf("read the journal of %s, entry %d: %w", id, len(entries)+1, err)
-			}
-			entries = append(entries, e)
-		}
-	}
-	return entries, nil
+	all, _, err := s.EntriesAfter(ctx, id, Read{})
+	return all, err
 }
 
 // reading is the library under a caller's context.

@@ -89,11 +89,11 @@ func (r *Reading) Add(at time.Time, name string, value float64, labels ...string
 	r.Samples = append(r.Samples, s)
 }
 
-// Change is something about an instance that is not what it was: a setting, a version, a table's definition, its source.
+// Change is something about an instance that is not what it was: a setting, a version, a table's definition or size, its source.
 type Change struct {
 	At       time.Time `json:"at"`
 	Instance string    `json:"instance"` // of a mark also a cluster, or "": all
-	Kind     string    `json:"kind"`     // setting, version, schema, topology, restart, mark
+	Kind     string    `json:"kind"`     // setting, version, schema, topology, restart, size, mark
 	What     string    `json:"what"`
 	From     string    `json:"from,omitempty"`
 	To       string    `json:"to,omitempty"`

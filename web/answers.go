@@ -172,7 +172,7 @@ func (s runHandlers) answer(verb string) page {
 // went goes on to a run's page, or for a program says which run it is.
 func (s runHandlers) went(w http.ResponseWriter, r *http.Request, run string) {
 	if wantsJSON(r) {
-		s.showJSON(w, http.StatusAccepted, map[string]string{"run": run})
+		s.showJSON(w, r, http.StatusAccepted, map[string]string{"run": run})
 		return
 	}
 	http.Redirect(w, r, "/runs/"+url.PathEscape(run), http.StatusSeeOther)

@@ -14,7 +14,7 @@ import (
 // axeVersion is the release of axe-core (MPL-2.0) that looks at the pages; it is fetched by npm once and kept with other caches.
 const axeVersion = "4.10.3"
 
-func axe(t *testing.T) string {
+func axe(t testing.TB) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -35,7 +35,7 @@ func axe(t *testing.T) string {
 }
 
 // barriers tells what keeps people from using the page that is open: WCAG 2.2 AA, as far as a program can tell.
-func barriers(t *testing.T, b *browser.Browser, source string) (all []string) {
+func barriers(t testing.TB, b *browser.Browser, source string) (all []string) {
 	t.Helper()
 	b.Eval(source+"; 0", nil)
 	var found []struct {

@@ -41,7 +41,7 @@ const (
 var heavy = []string{"instance", "alert", "result", "compare"}
 
 // enters makes the browser somebody who has entered.
-func enters(t *testing.T, h *house, b *browser.Browser) {
+func enters(t testing.TB, h *house, b *browser.Browser) {
 	t.Helper()
 	l := looks["1440"]
 	b.Open(h.url+"/enter?code="+h.Gate.Code(), l)
@@ -54,7 +54,7 @@ func enters(t *testing.T, h *house, b *browser.Browser) {
 }
 
 // scene is a state folder with something of everything; pages are the addresses to look at.
-func scene(t *testing.T, h *house) map[string]string {
+func scene(t testing.TB, h *house) map[string]string {
 	t.Helper()
 	v := h.entered()
 	h.await(v.begin("test/quick", "orders"), "done")
@@ -140,23 +140,32 @@ func inEveryLook(t *testing.T, flow func(t *testing.T, l browser.Look)) {
 	}
 }
 
+// press presses a button or follows a link by what stands on it, by a real click: where the page's own scripts are off, the test finds
+// the place and the browser presses there. It waits for the page that comes.
+func press(t testing.TB, b *browser.Browser, l browser.Look, what string) {
+	t.Helper()
+	b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+	var at struct{ X, Y float64 }
+	text, err := json.Marshal(what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Eval(fmt.Sprintf(`(text => { const e = [...document.querySelectorAll("main button, main a, main summary")].find(e => e.textContent.trim() === text && e.checkVisibility()); if (!e) throw new Error("no " + text + " on " + document.body.innerText.slice(0, 400));
+	  e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })(%s)`, text), &at)
+	b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": l.NoScripts}, nil)
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+	b.Loaded(l)
+}
+
 func approvesWithoutScripts(t *testing.T, l browser.Look) {
 	b := browser.New(t)
 	h := newHouse(t)
 	enters(t, h, b)
 	press := func(what string) {
 		t.Helper()
-		// A real click: the page's own scripts are off, so the test finds the place and the browser presses there.
-		b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
-		var at struct{ X, Y float64 }
-		text, _ := json.Marshal(what)
-		b.Eval(fmt.Sprintf(`(text => { const e = [...document.querySelectorAll("main button, main a")].find(e => e.textContent.trim() === text); if (!e) throw new Error("no " + text + " on " + document.body.innerText.slice(0, 400));
-		  e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })(%s)`, text), &at)
-		b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
-		for _, kind := range []string{"mousePressed", "mouseReleased"} {
-			b.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
-		}
-		b.Loaded(l)
+		press(t, b, l, what)
 	}
 	b.Open(h.url+"/runbooks/test/asks?cluster=orders", l)
 	press("Plan")

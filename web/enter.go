@@ -47,7 +47,7 @@ func (s *Server) code(w http.ResponseWriter, r *http.Request) error {
 	if access.PersonOf(r.Context()).Method != access.ByToken || !s.Gate.ByCodes() {
 		return &badRequest{"a login code needs the token of plimsoll serve", "plimsoll serve enter"}
 	}
-	s.showJSON(w, http.StatusOK, map[string]string{"code": s.Gate.Code()})
+	s.showJSON(w, r, http.StatusOK, map[string]string{"code": s.Gate.Code()})
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,9 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 	if !strings.Contains(page, "no such &lt;b&gt;disk&lt;/b&gt;") || strings.Contains(page, "\x1b") {
 		t.Errorf("the failure is not shown as it should: %q", page[strings.Index(page, "disk")-200:][:260])
 	}
+	if !strings.Contains(page, "<b>50 %</b>") {
+		t.Error("the page does not say that one of two steps is done")
+	}
 	if now := v.get("/").body; !strings.Contains(now, run) || !strings.Contains(now, "Stopped") {
 		t.Error("now does not show it")
 	}
@@ -233,6 +237,9 @@ func TestATrialIsBegunWatchedAndStopped(t *testing.T) {
 	for !h.running.now().Over {
 		runtime.Gosched()
 	}
+	if over := v.get("/trials/live").body; !strings.Contains(over, "/trials/result/demo/1") || strings.Contains(over, "measuring") || strings.Contains(over, "left: about") {
+		t.Error("a trial that has ended looks as if it went on, or does not lead to its result")
+	}
 	list := v.get("/trials").body
 	if !strings.Contains(list, "/trials/result/timeline/1") || strings.Contains(list, "⟦") {
 		t.Error("the list lacks a result, or a word")
@@ -258,6 +265,9 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	}
 	if !strings.Contains(fleet, "79 %") {
 		t.Error("the fleet does not tell how full a disk is")
+	}
+	if row := fleet[strings.Index(fleet, `data-key="orders/n2"`):]; !strings.Contains(row[:strings.Index(row, "</tr>")], "4 min ago") || !strings.Contains(fleet, "own queries took 80 ms") {
+		t.Error("the fleet does not tell since when an alert fires, or why an instance is polled less")
 	}
 	if a := v.get("/fleet?environment=lab"); strings.Contains(a.body, "orders/n1") || !strings.Contains(a.body, "demo/n1") {
 		t.Error("the fleet is not filtered")
@@ -334,6 +344,43 @@ func TestAnAlertShowsItsCurve(t *testing.T) {
 	}
 }
 
+// Before an alert stands whatever may have caused it: a run on its cluster, which the page leads to, a restart, a table that grew; and all of it is
+// marked on the curve.
+func TestAnAlertShowsWhatCameBeforeIt(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/quick", "orders")
+	h.await(run, "done")
+	fleet := h.Watch.Fleet()
+	fleet.Alerts = slices.Clone(fleet.Alerts)
+	fleet.Alerts[0].Since = time.Now()
+	h.Watch.Fleet = func() watch.Fleet { return fleet }
+	at := fleet.Alerts[0].Since.Add(-time.Minute)
+	h.Watch.Changes = func(string, time.Time, time.Time) ([]watch.Change, error) {
+		return []watch.Change{
+			{At: at, Instance: "orders/n2", Kind: "restart", What: "server", To: "2026-11-25T20:00:00Z"},
+			{At: at, Instance: "orders/n2", Kind: "size", What: "orders.carts", From: "900 MiB", To: "2400 MiB"},
+		}, nil
+	}
+	path := "/alerts/" + alertID(fleet.Alerts[0])
+	page := v.get(path).body
+	before := page[strings.Index(page, "What changed before"):]
+	for _, want := range []string{`href="/runs/` + run + `"`, run + "</a> done", "restart", "2026-11-25T20:00:00Z", "orders.carts: 900 MiB → <b>2400 MiB</b>"} {
+		if !strings.Contains(before, want) {
+			t.Errorf("before the alert there is no %q: %s", want, before)
+		}
+	}
+	if list := v.get("/alerts").body; !strings.Contains(list, `href="/runs/`+run+`"`) || !strings.Contains(list, "2026-11-25T20:00:00Z") {
+		t.Error("the list of alerts does not show the run and the restart")
+	}
+	marked := v.get(path, "Accept", "application/json").body
+	for _, want := range []string{"run " + run + " done", "restart server", "size orders.carts"} {
+		if !strings.Contains(marked, want) {
+			t.Errorf("the curve has no mark of %q", want)
+		}
+	}
+}
+
 func TestAdviceIsShownAndAskedFor(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
@@ -342,6 +389,15 @@ func TestAdviceIsShownAndAskedFor(t *testing.T) {
 		if !strings.Contains(list.body, want) {
 			t.Errorf("the list lacks %q", want)
 		}
+	}
+	now := v.get("/").body
+	for _, want := range []string{"urgent advice: 1", `href="/advice/orders"`, "empty in 7.5 hours", "→ <b>gp3 with 4,000 operations a second</b>", "3 h ago"} {
+		if !strings.Contains(now, want) {
+			t.Errorf("the page Now lacks %q", want)
+		}
+	}
+	if strings.Contains(now, "stopped: ") {
+		t.Error("the page Now counts what there is none of")
 	}
 	one := v.get("/advice/orders").body
 	for _, want := range []string{"plimsoll trial run examples/volume/trial.yaml", "plimsoll runbook plan rds/modify-storage", "USD 5", "never", "2,980 operations", "plimsoll advise orders", "--class says it"} {

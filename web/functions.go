@@ -12,6 +12,7 @@ import (
 	"plimsoll/report/quantity"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
+	"plimsoll/watch"
 	"plimsoll/web/words"
 )
 
@@ -44,8 +45,23 @@ func functions(book words.Book, now func() time.Time, given func(string) string)
 			return picture(c, width, height)
 		},
 		"verdicts": func() []analyze.Answer { return verdicts },
+		"changed":  changedOf,
 		"short":    func(hash string) string { return hash[:min(8, len(hash))] },
 	}
+}
+
+// changed is something that changed, as a person reads it.
+type changed struct {
+	watch.Change
+	Run  string // that it was; "": none
+	Said string
+}
+
+func changedOf(c watch.Change) changed {
+	if run, what, is := strings.Cut(c.What, " "); is && c.Kind == "run" {
+		return changed{c, run, what}
+	}
+	return changed{c, "", c.What}
 }
 
 // parts makes one value of several for a template: name, value, name, value.

@@ -81,9 +81,10 @@ steps:
 // house is the page over a state folder of its own.
 type house struct {
 	*Server
-	t      *testing.T
+	t      testing.TB
 	url    string
 	folder string
+	state  string // folder
 	now    *clockwork
 	logged *lines
 	marked []string     // by POST /api/marks
@@ -127,13 +128,13 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-func newHouse(t *testing.T) *house { return newHouseWith(t, "") }
+func newHouse(t testing.TB) *house { return newHouseWith(t, "") }
 
 // newHouseWith has a web-config file of this text; empty: none.
-func newHouseWith(t *testing.T, config string) *house {
+func newHouseWith(t testing.TB, config string) *house {
 	t.Helper()
-	h := &house{t: t, folder: t.TempDir(), now: &clockwork{}, logged: &lines{}}
-	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
+	h := &house{t: t, folder: t.TempDir(), state: t.TempDir(), now: &clockwork{}, logged: &lines{}}
+	store, err := durable.Open(t.Context(), durable.Options{Folder: h.state, Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +189,41 @@ func newHouseWith(t *testing.T, config string) *house {
 	t.Cleanup(h.stop)
 	h.url = server.URL
 	return h
+}
+
+// elsewhere is how another process works with the same state folder.
+func (h *house) elsewhere() *execute.Service {
+	h.t.Helper()
+	store, err := durable.Open(h.t.Context(), durable.Options{Folder: h.state, Version: journal.Interpreter})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = store.Close() })
+	other := *h.Runs
+	other.Store = store
+	return &other
+}
+
+// executes has a service execute a runbook until its run ends or waits; it is told which run that is before it begins.
+func (h *house) executes(other *execute.Service, book *runbook.Runbook, told func(run string)) (run string) {
+	h.t.Helper()
+	must := func(err error) {
+		h.t.Helper()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	p, err := other.Prepare(h.t.Context(), execute.Request{Book: book, Cluster: "orders"})
+	must(err)
+	run, err = other.Begin(h.t.Context(), p)
+	must(err)
+	told(run)
+	e, err := other.Execute(h.t.Context())
+	must(err)
+	must(other.Start(h.t.Context(), e, run, journal.Command{Do: "run"}))
+	must(e.Wait(h.t.Context(), run))
+	must(e.Close(h.t.Context()))
+	return run
 }
 
 func (h *house) runbook(name string) (*runbook.Runbook, error) {
@@ -350,7 +386,7 @@ func closedPlan(v *visitor) string {
 }
 
 // beginPast begins test/asks past its gate, as the command line can.
-func beginPast(t *testing.T, h *house, user, cluster string) string {
+func beginPast(t testing.TB, h *house, user, cluster string) string {
 	t.Helper()
 	book, err := h.runbook("test/asks")
 	if err != nil {
@@ -387,7 +423,8 @@ func (h *house) trials() Trials {
 				watch.Observe(progress.Second{Row: row})
 			}
 			<-ctx.Done()
-			return "", ctx.Err()
+			dir := filepath.Join(h.folder, "results", "demo", "1")
+			return dir, reporttest.Keep(dir, reporttest.Timeline())
 		},
 	}
 }
@@ -426,8 +463,8 @@ func watched() Watch {
 			Findings:   []watch.Finding{{Code: "performance-schema-off", Text: "performance_schema is off: waits are told from the process list.", Do: "set performance_schema = ON at the next restart"}}},
 		{Name: "orders/n2", Cluster: "orders", Node: "n2", Address: "10.0.0.6:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "replica", State: watch.Up, Read: at, Cores: 4,
 			Load: &watch.Load{AAS: 0.8, Source: "counters", Waits: []watch.Wait{{Class: "read", AAS: 0.5}, {Class: "cpu", AAS: 0.3}}}, Throughput: ptr(1203), Connections: ptr(31), MostConns: ptr(500), Channels: []watch.Channel{{Source: "10.0.0.5:3306", Lag: ptr(42)}},
-			Alerts: []watch.Alert{{Rule: "ReplicaLag", Severity: "warning"}}},
-		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "primary", State: watch.Up, Read: at, Cores: 2, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
+			Alerts: []watch.Alert{{Rule: "ReplicaLag", Severity: "warning", Since: at.Add(-4 * time.Minute)}}},
+		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "primary", State: watch.Reduced, Why: "Plimsoll's own queries took 80 ms (p95)", Read: at, Cores: 2, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
 	}}
 	return Watch{
 		Fleet: func() watch.Fleet { return fleet },

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,23 +32,34 @@ func tellEntry(entry durable.Entry) (told, error) {
 	}
 	t := told{Number: entry.Number, At: entry.At, Kind: e.Kind, Step: e.Step, Text: e.Text(), By: e.By}
 	if e.Order != nil {
-		t.By = e.Order.By
+		t.By, t.Text = e.Order.By, strings.Join(slices.DeleteFunc([]string{ordered(*e.Order), t.Text}, func(s string) bool { return s == "" }), "; ")
 	}
 	return t, nil
 }
 
-// lastEvents are the newest entries, the newest first, and how many there are before them.
-func lastEvents(entries []durable.Entry, most int) ([]told, int, error) {
-	from := max(len(entries)-most, 0)
-	var all []told
-	for n := len(entries) - 1; n >= from; n-- {
-		t, err := tellEntry(entries[n])
-		if err != nil {
-			return nil, 0, err
+// ordered is what a person had a session do, and why.
+func ordered(o journal.Command) string {
+	text := ""
+	switch o.Do {
+	case "run":
+		text = "execution began"
+	case "rerun":
+		text = "step " + o.Step + " again"
+		if o.Downstream {
+			text += ", and all after it"
 		}
-		all = append(all, t)
+	case "cancel":
+		text = "cancelled"
+		if o.Undo {
+			text += ", to be undone"
+		}
+	default:
+		return ""
 	}
-	return all, from, nil
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	return text
 }
 
 // journalPage is a stretch of a run's journal, the newest first. It is searched here, so that the browser never holds all of it.
@@ -56,39 +69,73 @@ type journalPage struct {
 	Before int    `json:"before,omitempty"` // only entries with a smaller number
 	Total  int    `json:"total"`
 	Events []told `json:"events"`
-	Older  string `json:"-"` // address of what came before
+	Back   int    `json:"searched_back_to,omitempty"` // the search ended there, with more before it
+	Older  string `json:"-"`                          // address of what came before
 }
 
-const eventsOnPage = 200
+const (
+	eventsOnPage = 200
+	mostSearched = 20_000 // entries that are looked through for one page: the next goes on from there
+)
 
 func (s runHandlers) journal(w http.ResponseWriter, r *http.Request) error {
 	run := r.PathValue("run")
-	entries, err := s.Runs.Store.Entries(r.Context(), run)
-	if err != nil {
-		return err
-	}
-	p := journalPage{Run: run, Search: r.FormValue("search"), Total: len(entries), Events: []told{}}
+	p := journalPage{Run: run, Search: r.FormValue("search"), Events: []told{}}
+	var err error
 	if p.Before, err = strconv.Atoi(r.FormValue("before")); err != nil || p.Before < 1 {
 		p.Before = 0
 	}
-	want := strings.ToLower(p.Search)
-	for n := len(entries) - 1; n >= 0; n-- {
-		if p.Before > 0 && entries[n].Number >= p.Before {
-			continue
-		}
-		t, err := tellEntry(entries[n])
-		if err != nil {
-			return err
-		}
-		if !strings.Contains(strings.ToLower(strings.Join([]string{string(t.Kind), t.Step, t.Text, t.By}, " ")), want) {
-			continue
-		}
-		if len(p.Events) == eventsOnPage {
-			p.Older = fmt.Sprintf("/runs/%s/log?before=%d&search=%s", url.PathEscape(run), p.Events[len(p.Events)-1].Number, url.QueryEscape(p.Search))
-			break
-		}
-		p.Events = append(p.Events, t)
+	last, err := s.Runs.Store.EntriesBefore(r.Context(), run, 0, 1)
+	if err != nil {
+		return err
+	}
+	if len(last) > 0 {
+		p.Total = last[0].Number
+	}
+	if err := s.search(r.Context(), &p, mostSearched); err != nil {
+		return err
 	}
 	s.show(w, r, http.StatusOK, "log", p)
 	return nil
+}
+
+// search goes through the journal from its end until the page is full, and no further than it must: the journal may be long.
+func (s runHandlers) search(ctx context.Context, p *journalPage, furthest int) error {
+	want, before := strings.ToLower(p.Search), p.Before
+	for looked := 0; looked < furthest; {
+		most := eventsOnPage
+		if want != "" {
+			most = min(furthest, 10*eventsOnPage)
+		}
+		entries, err := s.Runs.Store.EntriesBefore(ctx, p.Run, before, most)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, entry := range slices.Backward(entries) {
+			t, err := tellEntry(entry)
+			if err != nil {
+				return err
+			}
+			if strings.Contains(strings.ToLower(strings.Join([]string{string(t.Kind), t.Step, t.Text, t.By}, " ")), want) {
+				p.Events = append(p.Events, t)
+			}
+			if before = entry.Number; len(p.Events) == eventsOnPage {
+				p.olderThan(before)
+				return nil
+			}
+		}
+		if looked += len(entries); before == 1 {
+			return nil
+		}
+	}
+	p.Back = before
+	p.olderThan(before)
+	return nil
+}
+
+// olderThan notes where to go on.
+func (p *journalPage) olderThan(number int) {
+	if number > 1 {
+		p.Older = fmt.Sprintf("/runs/%s/log?before=%d&search=%s", url.PathEscape(p.Run), number, url.QueryEscape(p.Search))
+	}
 }

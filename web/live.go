@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ const (
 	mostStreams = 200
 	lookEvery   = time.Second            // at what is shown, without a reason
 	lookAgain   = 100 * time.Millisecond // at the earliest, when something happened
+	listenEvery = 100 * time.Millisecond // for what other processes write into the journals
 	pingEvery   = 5 * time.Second        // a stream that is mute for longer than two of these is taken for dead by the page
 	slowest     = 30 * time.Second       // a reader who takes nothing for so long is cut off
 )
@@ -36,25 +36,20 @@ type live struct {
 	mu      sync.Mutex
 	streams int
 	shows   map[string]*show
+	deaf    context.CancelFunc // ends listening; nil: nobody looks
 }
 
 // show is a page as some readers see it.
 type show struct {
 	readers int
 	end     context.CancelFunc
+	prompt  bool          // what happens in a run or a trial is to be seen at once
 	poke    chan struct{} // something happened: look again
 
 	mu      sync.Mutex
-	parts   map[string]part // by the id of the element
+	parts   map[string]*part // by the id of the element
 	version int
 	changed chan struct{} // closed at the next version
-}
-
-// part is an element's content.
-type part struct {
-	html    string
-	still   string // without what only the clock changes
-	version int    // of the show, since when it is so
 }
 
 func newLive(ctx context.Context, s *Server) *live {
@@ -63,14 +58,33 @@ func newLive(ctx context.Context, s *Server) *live {
 	return l
 }
 
-// happened has every page looked at again.
+// happened has every page that shows runs or trials looked at again.
 func (l *live) happened() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.shows {
+		if !s.prompt {
+			continue
+		}
 		select {
 		case s.poke <- struct{}{}:
 		default:
+		}
+	}
+}
+
+// listen notices, while somebody looks, what any process writes into the journals of this state folder.
+func (l *live) listen(ctx context.Context) {
+	known := -1
+	for {
+		if n, err := l.server.Runs.Store.Length(ctx); err == nil && n != known { // without an answer each look says why
+			if known >= 0 {
+				l.happened()
+			}
+			known = n
+		}
+		if !rest(ctx, listenEvery) {
+			return
 		}
 	}
 }
@@ -81,7 +95,7 @@ func (l *live) close() {
 }
 
 // enter joins the readers of a page; leave must be called.
-func (l *live) enter(key string, look func(context.Context) (map[string]string, error)) (s *show, leave func(), err error) {
+func (l *live) enter(key string, prompt bool, look func(context.Context) (map[string]string, error)) (s *show, leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.streams >= mostStreams || l.ctx.Err() != nil {
@@ -91,9 +105,14 @@ func (l *live) enter(key string, look func(context.Context) (map[string]string, 
 	s = l.shows[key]
 	if s == nil {
 		ctx, end := context.WithCancel(l.ctx)
-		s = &show{end: end, poke: make(chan struct{}, 1), parts: map[string]part{}, changed: make(chan struct{})}
+		s = &show{end: end, prompt: prompt, poke: make(chan struct{}, 1), parts: map[string]*part{}, changed: make(chan struct{})}
 		l.shows[key] = s
 		l.all.Go(func() { s.keep(ctx, look) })
+	}
+	if l.deaf == nil {
+		var ctx context.Context
+		ctx, l.deaf = context.WithCancel(l.ctx)
+		l.all.Go(func() { l.listen(ctx) })
 	}
 	s.readers++
 	return s, func() {
@@ -103,6 +122,10 @@ func (l *live) enter(key string, look func(context.Context) (map[string]string, 
 		if s.readers--; s.readers == 0 {
 			s.end()
 			delete(l.shows, key)
+		}
+		if len(l.shows) == 0 && l.deaf != nil {
+			l.deaf()
+			l.deaf = nil
 		}
 	}, nil
 }
@@ -147,39 +170,6 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-var clocks = regexp.MustCompile(`<time [^>]*>[^<]*</time>|<span class="quiet since">[^<]*</span>`)
-
-// put keeps the parts that are others than before.
-func (s *show) put(parts map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next, fresh := s.version+1, false
-	for id, html := range parts {
-		still := clocks.ReplaceAllString(html, "")
-		if old, known := s.parts[id]; !known || old.still != still {
-			s.parts[id], fresh = part{html, still, next}, true
-		}
-	}
-	if fresh {
-		s.version = next
-		close(s.changed)
-		s.changed = make(chan struct{})
-	}
-}
-
-// since returns the parts that changed after a version, the version now, and what to wait for.
-func (s *show) since(version int) (map[string]string, int, <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changed := map[string]string{}
-	for id, p := range s.parts {
-		if p.version > version {
-			changed[id] = p.html
-		}
-	}
-	return changed, s.version, s.changed
-}
-
 // stream sends what changes on a page, as server-sent events: one stream for each tab, because a browser opens only six to one host.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	page := r.FormValue("page")
@@ -191,7 +181,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		person: access.PersonOf(r.Context()), cookies: r.Header.Get("Cookie"), accepts: r.Header.Get("Accept-Language"),
 		language: words.Choose(chosen(r, languageCookie), r.Header.Get("Accept-Language")), utc: chosen(r, zoneCookie) == "utc",
 	}
-	shown, leave, err := s.live.enter(as.key(u.RequestURI()), func(ctx context.Context) (map[string]string, error) { return s.partsOf(ctx, u, as) })
+	prompt := u.Path == "/" || strings.HasPrefix(u.Path, "/runs") || strings.HasPrefix(u.Path, "/trials")
+	shown, leave, err := s.live.enter(as.key(u), prompt, func(ctx context.Context) (map[string]string, error) { return s.partsOf(ctx, u, as) })
 	if err != nil {
 		return err
 	}
@@ -207,13 +198,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	ended := s.Gate.Ended(r)
 	version := 0
 	for {
-		parts, now, changed := shown.since(version)
+		updates, now, changed := shown.since(version)
 		version = now
 		if !s.Gate.Still(as.person) {
 			_ = out.event("bye", `"session"`) // the page will ask who it is
 			return nil
 		}
-		if err := out.parts(parts); err != nil {
+		if err := out.updates(updates); err != nil {
 			return nil //nolint:nilerr // the reader is gone
 		}
 		select {
@@ -241,13 +232,15 @@ type sender struct {
 	flush *http.ResponseController
 }
 
-func (s sender) parts(parts map[string]string) error {
-	for id, html := range parts {
-		data, err := json.Marshal(map[string]string{"id": id, "html": html})
-		if err != nil {
+func (s sender) updates(all []update) error {
+	for _, u := range all {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false) // it is data of a stream and stands in no page as it is: escaped it would be half as long again
+		if err := e.Encode(u); err != nil {
 			return err
 		}
-		if err := s.event("part", string(data)); err != nil {
+		if err := s.event("part", strings.TrimSpace(b.String())); err != nil {
 			return err
 		}
 	}
@@ -271,8 +264,13 @@ type viewer struct {
 	utc      bool
 }
 
-func (v viewer) key(uri string) string {
-	return fmt.Sprint(uri, v.language, v.utc, v.person.Role, v.person.Name, v.person.Method)
+// key is the same for all who see the same of a page: only an approval differs from person to person.
+func (v viewer) key(u *url.URL) string {
+	key := fmt.Sprint(u.RequestURI(), v.language, v.utc, v.person.Role)
+	if strings.HasSuffix(u.Path, "/approve") {
+		key += fmt.Sprint(" ", v.person.Name, v.person.Method, v.person.Since)
+	}
+	return key
 }
 
 // captured takes what a handler wants to show instead of rendering all of it.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ type listener struct {
 	closed chan struct{}
 }
 
-func listen(t *testing.T, v *visitor, page string) (*listener, http.Header) {
+func listen(t testing.TB, v *visitor, page string) (*listener, http.Header) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -36,7 +37,8 @@ func listen(t *testing.T, v *visitor, page string) (*listener, http.Header) {
 	go func() {
 		defer close(l.closed)
 		kind := ""
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		lines := bufio.NewScanner(answer.Body)
+		for lines.Buffer(nil, 4<<20); lines.Scan(); {
 			name, value, _ := strings.Cut(lines.Text(), ": ")
 			switch name {
 			case "event":
@@ -53,7 +55,7 @@ func listen(t *testing.T, v *visitor, page string) (*listener, http.Header) {
 }
 
 // hear waits for an event of a kind whose data holds a text.
-func (l *listener) hear(t *testing.T, kind, text string) string {
+func (l *listener) hear(t testing.TB, kind, text string) string {
 	t.Helper()
 	end := time.After(20 * time.Second)
 	for {
@@ -89,6 +91,30 @@ func TestAStreamSendsWhatChanges(t *testing.T) {
 	v.post("/leave")
 	l.hear(t, "bye", "session")
 	<-l.closed
+}
+
+// What another process writes into a run is noticed while somebody looks, and not at the next second alone.
+func TestWhatAnotherProcessWritesIsNoticed(t *testing.T) {
+	h := newHouse(t)
+	s := &show{prompt: true, poke: make(chan struct{}, 1)}
+	h.live.mu.Lock()
+	h.live.shows["a run"] = s // which looks by itself at nothing
+	h.live.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	var listens sync.WaitGroup
+	listens.Go(func() { h.live.listen(ctx) })
+	defer listens.Wait()
+	defer cancel()
+	book, err := h.runbook("test/quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.executes(h.elsewhere(), book, func(string) { rest(t.Context(), 3*listenEvery) })
+	select {
+	case <-s.poke:
+	case <-time.After(20 * time.Second):
+		t.Error("nothing was noticed")
+	}
 }
 
 // A page that knows nothing new says nothing: what only the clock changes is the reader's to count.
@@ -139,7 +165,7 @@ func TestAStreamIsNotForStrangers(t *testing.T) {
 	}
 }
 
-// A page whose server is gone never looks fresh.
+// A page whose server is gone never looks fresh: twelve seconds after it heard from it last it says so. The page's clock is the test's.
 func TestBrowserSaysThatItIsStale(t *testing.T) {
 	b := browser.New(t)
 	h := newHouse(t)
@@ -147,13 +173,21 @@ func TestBrowserSaysThatItIsStale(t *testing.T) {
 	b.Open(h.url+"/runs", looks["1440"])
 	badge := func(state string) (text string) {
 		t.Helper()
-		b.Eval(`(async state => { const e = document.getElementById("live"); for (let n = 0; n < 300 && !e.classList.contains("is-" + state); n++) await new Promise(done => setTimeout(done, 100)); return e.textContent; })("`+state+`")`, &text)
+		b.Eval(`(async state => { const e = document.getElementById("live"); for (let n = 0; n < 100 && !e.classList.contains("is-" + state); n++) await new Promise(done => setTimeout(done, 100)); return e.textContent; })("`+state+`")`, &text)
 		return text
 	}
 	if text := badge("live"); text != "live" {
 		t.Errorf("at first it says %q", text)
 	}
+	b.Eval(`globalThis.then = Date.now(); Date.now = () => globalThis.then; 0`, nil)
+	h.await(h.entered().begin("test/quick", "orders"), "done")
+	b.Eval(`(async () => { for (let n = 0; n < 200 && !document.querySelector("#runs .s-done"); n++) await new Promise(done => setTimeout(done, 50)); })()`, nil) // it heard of that
 	h.stop()
+	b.Eval(`globalThis.then += 11_900; new Promise(done => setTimeout(done, 2200))`, nil) // the page has looked at its clock twice
+	if text := badge("live"); text != "live" {
+		t.Errorf("too early it says %q", text)
+	}
+	b.Eval(`globalThis.then += 100; 0`, nil)
 	if text := badge("stale"); !strings.HasPrefix(text, "stale since ") {
 		t.Errorf("without its server it says %q", text)
 	}

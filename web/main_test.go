@@ -7,4 +7,11 @@ import (
 	"plimsoll/internal/browser"
 )
 
-func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
+// TestMain is also the viewers of a benchmark.
+func TestMain(m *testing.M) {
+	if text := os.Getenv(viewersVariable); text != "" {
+		beViewers(text)
+		return
+	}
+	os.Exit(browser.Run(m))
+}

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"time"
 
+	"plimsoll/advise"
 	"plimsoll/watch"
 )
 
@@ -14,10 +16,35 @@ type today struct {
 	Stopped []runRow      `json:"stopped"` // failed, held or parked
 	Alerts  []alertView   `json:"alerts"`  // that fire
 	Down    []instanceRow `json:"-"`       // instances that do not answer
+	Urgent  []urgentRow   `json:"urgent"`  // advice that cannot wait
 	Running []runRow      `json:"running"`
 	Recent  []runRow      `json:"recent"`         // the last that ended
 	Calm    bool          `json:"calm"`           // nothing is wrong and nothing waits
 	Since   time.Time     `json:"since,omitzero"` // for how long
+}
+
+// urgentRow is a finding about a cluster that cannot wait, with what is advised.
+type urgentRow struct {
+	Cluster string    `json:"cluster"`
+	Path    string    `json:"-"`
+	At      time.Time `json:"at"`
+	Title   string    `json:"title"`
+	Advised string    `json:"advised,omitempty"`
+}
+
+// Headline says how much of each kind waits; what there is none of is left out.
+func (t today) Headline() (keys []headlineKey) {
+	for _, k := range []headlineKey{{"asking", len(t.Asking)}, {"stopped", len(t.Stopped)}, {"alerts", len(t.Alerts)}, {"down", len(t.Down)}, {"urgent", len(t.Urgent)}} {
+		if k.Count > 0 {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+type headlineKey struct {
+	Kind  string
+	Count int
 }
 
 const recentRuns = 5
@@ -27,7 +54,7 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := today{Asking: []runRow{}, Stopped: []runRow{}, Alerts: []alertView{}, Running: []runRow{}, Recent: []runRow{}}
+	t := today{Asking: []runRow{}, Stopped: []runRow{}, Alerts: []alertView{}, Urgent: fleetHandlers{s}.urgent(r.Context()), Running: []runRow{}, Recent: []runRow{}}
 	for _, one := range all {
 		row := rowOf(one)
 		if row.Changed.After(t.Since) {
@@ -57,7 +84,32 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 			t.Down = append(t.Down, rowOfInstance(i))
 		}
 	}
-	t.Calm = len(t.Asking)+len(t.Stopped)+len(t.Alerts)+len(t.Down) == 0
+	t.Calm = len(t.Asking)+len(t.Stopped)+len(t.Alerts)+len(t.Down)+len(t.Urgent) == 0
 	s.show(w, r, http.StatusOK, "now", t)
 	return nil
+}
+
+// urgent are the findings of the last look at each cluster that cannot wait. What cannot be read the page Advice says.
+func (s fleetHandlers) urgent(ctx context.Context) []urgentRow {
+	all := []urgentRow{}
+	if s.Advice.Latest == nil {
+		return all
+	}
+	for _, cluster := range s.Clusters(ctx) {
+		r, err := s.Advice.Latest(cluster)
+		if err != nil || r == nil {
+			continue
+		}
+		for _, f := range r.Findings {
+			if !f.Urgent {
+				continue
+			}
+			row := urgentRow{Cluster: cluster, Path: "/advice/" + pathOf(cluster), At: r.At, Title: f.Title}
+			if n := slices.IndexFunc(f.Options, func(o advise.Option) bool { return o.Advised }); n >= 0 {
+				row.Advised = f.Options[n].Name
+			}
+			all = append(all, row)
+		}
+	}
+	return all
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/durable"
 	"plimsoll/runbook/journal"
 )
 
@@ -74,6 +72,8 @@ type fact struct {
 	Value string `json:"value"`
 }
 
+const eventsOfRun = 12 // that the page of a run shows
+
 func (s runHandlers) run(w http.ResponseWriter, r *http.Request) error {
 	p, err := s.pageOf(r, r.PathValue("run"))
 	if err != nil {
@@ -115,14 +115,20 @@ func (s runHandlers) pageOf(r *http.Request, id string) (*runPage, error) {
 		p.Trouble = trouble.Error()
 	}
 	p.steps(st)
-	p.undo(st)
-	entries, err := s.Runs.Store.Entries(ctx, id)
-	if err != nil {
-		return nil, err
+	if p.Share == 0 && len(p.Steps) > 0 { // nobody has estimated it: by the steps that are over
+		p.Share = float64(p.Done) / float64(len(p.Steps))
 	}
-	p.rails(st, entries)
-	p.Events, p.Earlier, err = lastEvents(entries, 12)
-	return p, err
+	p.undo(st)
+	p.rails(st, one.Metrics)
+	for n := len(one.Last) - 1; n >= 0; n-- {
+		t, err := tellEntry(one.Last[n])
+		if err != nil {
+			return nil, err
+		}
+		p.Events = append(p.Events, t)
+	}
+	p.Earlier = st.Events - len(p.Events)
+	return p, nil
 }
 
 // steps lists what was done and what is still to come, as it was planned.
@@ -184,17 +190,9 @@ func (p *runPage) undo(st *journal.State) {
 }
 
 // rails are the guardrails with the last reading that the journal has.
-func (p *runPage) rails(st *journal.State, entries []durable.Entry) {
-	if st.Book == nil || len(st.Book.Guardrails) == 0 {
+func (p *runPage) rails(st *journal.State, metrics map[string]float64) {
+	if st.Book == nil {
 		return
-	}
-	var metrics map[string]float64
-	for _, entry := range slices.Backward(entries) {
-		var e journal.Event
-		if json.Unmarshal(entry.Data, &e) == nil && len(e.Metrics) > 0 {
-			metrics = e.Metrics
-			break
-		}
 	}
 	for _, g := range st.Book.Guardrails {
 		row := railRow{Name: g.Name, When: g.When, Then: string(g.Then), Holds: st.Held != "" && st.Guardrail == g.Name}

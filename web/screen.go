@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -89,7 +88,7 @@ func chosen(r *http.Request, cookie string) string {
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	w.Header().Set("Vary", "Accept, Accept-Language, Cookie")
 	if wantsJSON(r) {
-		s.showJSON(w, status, data)
+		s.showJSON(w, r, status, data)
 		return
 	}
 	language, _ := s.speak(r)
@@ -113,11 +112,12 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", string(language))
+	text := compressed(w, r, plain(b.Bytes()))
 	w.WriteHeader(status)
-	_, _ = w.Write(plain(b.Bytes())) // the reader may be gone
+	_, _ = w.Write(text) // the reader may be gone
 }
 
-func (s *Server) showJSON(w http.ResponseWriter, status int, data any) {
+func (s *Server) showJSON(w http.ResponseWriter, r *http.Request, status int, data any) {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(data); err != nil { // not indented: of curves that would be more than they are
 
@@ -126,8 +126,9 @@ func (s *Server) showJSON(w http.ResponseWriter, status int, data any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	text := compressed(w, r, b.Bytes())
 	w.WriteHeader(status)
-	_, _ = io.Copy(w, &b) // the reader may be gone
+	_, _ = w.Write(text) // the reader may be gone
 }
 
 func wantsJSON(r *http.Request) bool {

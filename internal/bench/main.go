@@ -44,6 +44,7 @@ func sections() []section {
 		{"watch-query", "a day of forty series, as Grafana asks for it", watchQuery},
 		{"watch-idle", "the memory of a watch of ten instances", watchIdle},
 		{"watch-documents", "documents a second into a real OpenSearch on this machine", watchDocuments},
+		{"web", "the budgets of the pages that are times, in a real browser", webBudgets},
 		{"watch-killed", "kill -9 of a process that writes series, 100 times", watchKilled},
 	}
 }

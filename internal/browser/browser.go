@@ -15,7 +15,7 @@ import (
 
 // Browser is one window of the Chromium that the tests of a package share, with cookies, a cache and settings of its own.
 type Browser struct {
-	t       *testing.T
+	t       testing.TB
 	process *process
 	session string
 	loaded  chan struct{}
@@ -25,7 +25,7 @@ type Browser struct {
 }
 
 // New opens a window for one test, or skips it where there is no Chromium. The package's TestMain calls Run.
-func New(t *testing.T) *Browser {
+func New(t testing.TB) *Browser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a browser")

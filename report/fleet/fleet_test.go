@@ -51,6 +51,26 @@ func TestTheFleetInATable(t *testing.T) {
 	}
 }
 
+// What one instance has to say does not take the columns of all others: on eighty columns load, lag and waits are all seen.
+func TestALongReasonTakesTheRoomThatIsLeft(t *testing.T) {
+	fleet := sampleFleet()
+	fleet.Instances[0].State, fleet.Instances[0].Why = watch.Paused, "Plimsoll's own queries took 151 ms (p95), so Plimsoll does not poll this instance for 60 s"
+	for width, want := range map[int][]string{80: {"STMT/S", "LAG", "WAITS FOR", "42.0 s", "Plimsoll's own"}, 200: {"DATA", "queries took 151 ms (p95), so Plimsoll"}} {
+		view := view{Palette: terminal.Output{}.Palette(), width: width}
+		lines := view.table(fleet, -1)
+		for _, text := range want {
+			if !strings.Contains(strings.Join(lines, "\n"), text) {
+				t.Errorf("at %d columns there is no %q:\n%s", width, text, strings.Join(lines, "\n"))
+			}
+		}
+		for _, line := range lines {
+			if lipgloss.Width(strings.TrimRight(line, " ")) > width {
+				t.Errorf("at %d columns a line is wider: %s", width, line)
+			}
+		}
+	}
+}
+
 func TestANarrowFleetKeepsWhatMattersMost(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 100} {
 		view := view{Palette: terminal.Output{}.Palette(), width: width}

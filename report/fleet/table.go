@@ -28,6 +28,7 @@ func Text(w io.Writer, f watch.Fleet, on terminal.Output) error {
 type view struct {
 	terminal.Palette
 	width int
+	waits int // columns of what an instance waits for; 0: as it needs
 }
 
 // column is one column of the table. Where there is no room for all, those with the lowest rank go first.
@@ -66,13 +67,22 @@ var tableColumns = []column{
 	{"WAITS FOR", 85, false, view.waitsFor},
 }
 
+// What an instance waits for, or why that cannot be told, takes the room that is left: that much at least, and at most.
+const leastWaits, mostWaits = 14, 60
+
 // table is a line for the heads and one for each instance; the selected one is marked.
 func (v view) table(f watch.Fleet, selected int) []string {
 	columns := make([]column, len(tableColumns))
 	copy(columns, tableColumns)
+	v.waits = leastWaits
 	for {
 		lines, width := v.lay(columns, f, selected)
-		if width <= v.width || len(columns) <= 3 {
+		if width <= v.width {
+			v.waits = min(leastWaits+v.width-width, mostWaits)
+			lines, _ = v.lay(columns, f, selected)
+			return lines
+		}
+		if len(columns) <= 3 {
 			return lines
 		}
 		lowest := 0
@@ -270,7 +280,7 @@ func (v view) connections(i watch.Instance) string {
 // waitsFor is what an instance waits for most, or why it cannot be told.
 func (v view) waitsFor(i watch.Instance) string {
 	if i.State == watch.Down || i.State == watch.Paused || i.State == watch.Reduced {
-		return cut(i.Why, 60)
+		return cut(i.Why, v.waits)
 	}
 	if i.Load == nil || i.Load.AAS < 0.05 {
 		return v.Dim.Render("idle")
@@ -281,7 +291,7 @@ func (v view) waitsFor(i watch.Instance) string {
 			names = append(names, fmt.Sprintf("%s %.0f %%", w.Class, 100*w.AAS/i.Load.AAS))
 		}
 	}
-	return strings.Join(names, ", ")
+	return cut(strings.Join(names, ", "), v.waits)
 }
 
 // cut shortens a text to so many signs.

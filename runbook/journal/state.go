@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,19 @@ func Fold(entries []durable.Entry, actions []action.Action) (*State, error) {
 		}
 	}
 	return s, nil
+}
+
+// Clone returns the same state, which takes more entries without changing this one.
+func (s *State) Clone() *State {
+	next := *s
+	next.Targets, next.Healthy, next.Settling, next.Unclaimed = maps.Clone(s.Targets), maps.Clone(s.Healthy), maps.Clone(s.Settling), maps.Clone(s.Unclaimed)
+	next.Orders, next.Items = slices.Clone(s.Orders), make([]*Step, len(s.Items))
+	for n, i := range s.Items {
+		one := *i
+		one.Approved = slices.Clone(i.Approved)
+		next.Items[n] = &one
+	}
+	return &next
 }
 
 // Apply takes one more entry.

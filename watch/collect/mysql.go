@@ -19,7 +19,7 @@ func MySQL(dial Dial, cores int, queries ...Query) []watch.Collector {
 	quick := &quick{server: s, sources: follower{kind: "topology"}, link: &link{dial: dial, meter: m, greet: s.greet}}
 	slow := &slow{
 		server: s, link: &link{dial: dial, meter: &meter{}, greet: s.greet},
-		own: own{queries: queries}, settings: follower{kind: "setting"}, schema: follower{kind: "schema"},
+		own: own{queries: queries}, settings: follower{kind: "setting"}, schema: follower{kind: "schema"}, sizes: sizes{least: leastGrowth},
 	}
 	return []watch.Collector{quick, slow}
 }

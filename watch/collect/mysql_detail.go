@@ -3,7 +3,6 @@ package collect
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -127,6 +126,7 @@ FROM information_schema.INNODB_TRX t LEFT JOIN information_schema.PROCESSLIST p 
 	if all, err = q.metadataLocks(ctx, all); err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(one watch.Session) bool { return one.Does == "transaction" && one.Seconds < 1 }) // as any that works
 	slices.SortStableFunc(all, func(a, b watch.Session) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return all, nil
 }
@@ -137,6 +137,14 @@ var lockWaits = []struct{ table, text string }{
 JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id GROUP BY 1`},
 	{"performance_schema.data_lock_waits", `SELECT t.PROCESSLIST_ID, COUNT(*) FROM performance_schema.data_lock_waits w
 JOIN performance_schema.threads t ON t.THREAD_ID = w.BLOCKING_THREAD_ID GROUP BY 1`},
+}
+
+// blocks says how many wait for a session.
+func blocks(others string) string {
+	if others == "1" {
+		return "blocks 1 other"
+	}
+	return "blocks " + others + " others"
 }
 
 // blockers marks the sessions for whose row locks others wait.
@@ -156,7 +164,7 @@ func (q *quick) blockers(ctx context.Context, sessions []watch.Session) error {
 			id, others := text(r.At(row, 0)), text(r.At(row, 1))
 			for i := range sessions {
 				if sessions[i].ID == id && sessions[i].Does == "transaction" {
-					sessions[i].Does = fmt.Sprintf("blocks %s others", others)
+					sessions[i].Does = blocks(others)
 				}
 			}
 		}

@@ -14,6 +14,7 @@ type slow struct {
 	digests          digests
 	own              own
 	settings, schema follower
+	sizes            sizes
 }
 
 var (
@@ -65,6 +66,9 @@ func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	}
 	if level >= watch.TenMinutes {
 		if size, err = s.schemaChanged(ctx, now, &r); err != nil {
+			return r, err
+		}
+		if err = s.sizesChanged(ctx, now, &r); err != nil {
 			return r, err
 		}
 	}

@@ -83,6 +83,7 @@ func TestMySQL(t *testing.T) {
 			t.Run("who waits for a metadata lock", func(t *testing.T) { w.t = t; w.metadataLock(s.product == "mysql") })
 			t.Run("a transaction open for long, and a deadlock", func(t *testing.T) { w.t = t; w.openForLong() })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
+			t.Run("a table that grew suddenly", func(t *testing.T) { w.t = t; w.grown() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
 			t.Run("what dashboards name", func(t *testing.T) { w.t = t; w.dashboards() })
 			t.Run("names of mysqld_exporter", func(t *testing.T) { w.t = t; w.asTheExporter() })
@@ -191,11 +192,11 @@ func (w *watched) rowLock() {
 	defer tick.Stop()
 	for range 50 {
 		<-tick.C
-		if w.read(watch.TenSeconds); does("waits for a row lock") && does("blocks 1 others") {
+		if w.read(watch.TenSeconds); does("waits for a row lock") && does("blocks 1 other") {
 			break
 		}
 	}
-	if !does("waits for a row lock") || !does("blocks 1 others") {
+	if !does("waits for a row lock") || !does("blocks 1 other") {
 		w.t.Errorf("sessions %+v", w.seen.Sessions)
 	}
 	waits := slices.IndexFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == "waits for a row lock" })
@@ -290,6 +291,20 @@ func (w *watched) change() {
 	}
 	if v, ok := w.samples["mysql_global_variables_innodb_flush_log_at_trx_commit"]; !ok || v != 0 {
 		w.t.Errorf("the series of the setting is %v", v)
+	}
+}
+
+// grown has a table grow by more than what is told from one look to the next.
+func (w *watched) grown() {
+	w.readers[1].(*slow).sizes.least = 4 << 20
+	labtest.Ask(w.t, w.db, "CREATE TABLE grows (id INT PRIMARY KEY, v LONGTEXT)")
+	w.read(watch.TenMinutes)
+	w.changes = nil
+	labtest.Ask(w.t, w.db, "INSERT INTO grows VALUES (1, REPEAT('x', 8000000))")
+	w.read(watch.TenMinutes)
+	at := slices.IndexFunc(w.changes, func(c watch.Change) bool { return c.Kind == "size" && c.What == "test.grows" })
+	if at < 0 || w.changes[at].From != "0 MiB" || w.changes[at].To == "0 MiB" {
+		w.t.Errorf("the changes are %+v", w.changes)
 	}
 }
 

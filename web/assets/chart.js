@@ -60,13 +60,17 @@ const options = (d, width, height) => {
     series.push({label: l.label ?? l.name, class: "under", width: 0, points: {show: false}});
     bands.push({series: [series.length - 2, series.length - 1], fill: `color-mix(in srgb, ${stroke} 45%, transparent)`});
   });
+  const roomy = u => { // no label upon another
+    const all = d.chart.x.ticks ?? [], every = Math.ceil(all.length * (span() < 300 ? 66 : 46) / ((u.bbox.width / uPlot.pxRatio) || width));
+    return all.filter((_, n) => n % every === 0);
+  };
   return {
     width, height, padding: [10, 14, 0, 0], series, bands,
     cursor: {sync: {key: "instance", setSeries: false}, points: {size: 6}, drag: {x: true, y: false, setScale: false}, y: false},
     legend: {markers: {dash: (u, i) => series[i].dash?.length ? "dashed" : "solid", width: 3}},
     scales: {x: {time: false, range: () => [d.chart.x.from, d.chart.x.to]}, y: {range: (u, min, max) => [0, Math.max(max ?? 0, d.chart.y.to || 0) * 1.06 || 1]}},
     axes: [
-      {...colour, grid: {show: false}, size: 28, splits: () => d.chart.x.ticks ?? [], filter: (u, s) => s, values: (u, s) => s.map(v => span() > 172_800 ? at(v).slice(3).map(pad).join("-") : clock(v).slice(0, span() < 300 ? 8 : 5))},
+      {...colour, grid: {show: false}, size: 28, splits: roomy, filter: (u, s) => s, values: (u, s) => s.map(v => span() > 172_800 ? at(v).slice(3).map(pad).join("-") : clock(v).slice(0, span() < 300 ? 8 : 5))},
       {...colour, size: 64, space: 34, values: (u, s) => s.map(v => tick(d.chart.y.unit, v))},
     ],
     hooks: {draw: [marks(d)], setSelect: [zoom], setCursor: [u => u.root.classList.toggle("pointed", u.cursor.idx != null)]},

@@ -32,6 +32,26 @@ const place = (id, html) => {
   children(element, next.content);
   draw(element);
 };
+// patch takes the rows of a table that changed, and their order if it did.
+const patch = (id, rows = {}, order) => {
+  const element = document.getElementById(id);
+  if (!element) return;
+  const focused = document.activeElement, there = new Map([...element.querySelectorAll("[data-key]")].map(e => [e.dataset.key, e]));
+  const table = there.values().next().value?.parentNode ?? element.querySelector("tbody");
+  for (const [key, html] of Object.entries(rows)) {
+    const made = document.createElement("template");
+    made.innerHTML = html;
+    const next = made.content.firstElementChild;
+    if (there.has(key)) morph(there.get(key), next); else { table.append(next); there.set(key, next); }
+  }
+  if (order) {
+    const wanted = new Set(order);
+    for (const [key, e] of there) if (!wanted.has(key)) e.remove();
+    let at = table.firstElementChild;
+    for (const key of order) { const e = there.get(key); if (e === at) at = at.nextElementSibling; else if (e) table.insertBefore(e, at); }
+  }
+  if (focused !== document.activeElement && focused?.isConnected) focused.focus({preventScroll: true});
+};
 const well = state => { fresh = Date.now(); say(state, state === "live" ? words.well : words.polling); };
 
 const ask = async () => {
@@ -51,7 +71,7 @@ const open = () => {
   heard = Date.now();
   source = new EventSource("/live?page=" + encodeURIComponent(here() + (plots ? (location.search ? "&" : "?") + "plots=drawn" : "")));
   const hear = () => { heard = Date.now(); losses = 0; clearInterval(polling); polling = undefined; well("live"); };
-  source.addEventListener("part", e => { hear(); const {id, html} = JSON.parse(e.data); place(id, html); });
+  source.addEventListener("part", e => { hear(); const {id, html, rows, order} = JSON.parse(e.data); if (rows || order) patch(id, rows, order); else place(id, html ?? ""); });
   source.addEventListener("ping", hear);
   source.addEventListener("bye", e => { if (e.data.includes("session")) location.reload(); });
 };

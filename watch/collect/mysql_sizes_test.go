@@ -1,0 +1,31 @@
+package collect
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// What grew or shrank suddenly is told; what is new and small, what grew by little of what it was, and the first look are not.
+func TestASuddenGrowthIsAChange(t *testing.T) {
+	const mib = 1 << 20
+	f := sizes{least: leastGrowth}
+	at := time.Unix(1000, 0)
+	looks := []struct {
+		now  map[string]float64
+		want string
+	}{
+		{map[string]float64{"a.big": 8000 * mib, "a.small": mib, "a.log": 3000 * mib}, "[]"},
+		{map[string]float64{"a.big": 8300 * mib, "a.small": 200 * mib, "a.log": 500 * mib, "a.new": mib}, "[size a.log 3000 MiB 500 MiB]"},
+		{map[string]float64{"a.big": 16000 * mib, "a.small": 200 * mib, "a.log": 500 * mib, "a.copy": 16000 * mib}, "[size a.big 8300 MiB 16000 MiB size a.copy  16000 MiB]"},
+	}
+	for n, look := range looks {
+		var told []string
+		for _, c := range f.turn(at, look.now) {
+			told = append(told, fmt.Sprintf("%s %s %s %s", c.Kind, c.What, c.From, c.To))
+		}
+		if got := fmt.Sprint(told); got != look.want {
+			t.Errorf("look %d tells %s, want %s", n, got, look.want)
+		}
+	}
+}

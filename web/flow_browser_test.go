@@ -1,0 +1,152 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+
+	"plimsoll/internal/browser"
+	"plimsoll/runbook/journal"
+)
+
+// person is somebody at a browser who looks in one way.
+type person struct {
+	t    testing.TB
+	b    *browser.Browser
+	h    *house
+	l    browser.Look
+	kind string // of look
+	axe  string
+}
+
+// open goes to a page.
+func (p person) open(path string) {
+	p.t.Helper()
+	p.b.Open(p.h.url+path, p.l)
+}
+
+// fill writes into a field that can be seen.
+func (p person) fill(field, text string) {
+	p.t.Helper()
+	p.b.Eval(fmt.Sprintf(`(() => { const f = [...document.querySelectorAll("main " + %q)].find(f => f.checkVisibility()); f.focus(); })()`, field), nil)
+	p.b.Do("Input.insertText", map[string]any{"text": text}, nil)
+}
+
+func (p person) press(what string) {
+	p.t.Helper()
+	press(p.t, p.b, p.l, what)
+}
+
+// unfold opens what is folded under a heading; nothing is loaded for it.
+func (p person) unfold(what string) {
+	p.t.Helper()
+	p.b.Eval(fmt.Sprintf(`[...document.querySelectorAll("main summary")].find(e => e.textContent.trim() === %q).click()`, what), nil)
+}
+
+// sees waits until an element shows a text, without a reload.
+func (p person) sees(element, text string) {
+	p.t.Helper()
+	var seen string
+	p.b.Eval(fmt.Sprintf(`(async (element, text) => { let s; for (let n = 0; n < 200; n++) { s = document.querySelector(element)?.textContent ?? ""; if (s.includes(text)) return s; await new Promise(done => setTimeout(done, 50)); } throw new Error(element + " says " + s + ", not " + text); })(%q, %q)`, element, text), &seen)
+}
+
+// judges looks at the page that is open as TestBrowserShowsEveryPage does at those at rest, light and dark.
+func (p person) judges(what string) {
+	p.t.Helper()
+	for _, c := range p.b.Complaints(p.h.url+"/", "data:") {
+		p.t.Errorf("%s, %s: %s", what, p.kind, c)
+	}
+	for _, dark := range []bool{false, true} {
+		l, kind := p.l, p.kind
+		if l.Dark = dark; dark {
+			kind += "-dark"
+		}
+		p.b.Set(l)
+		p.b.Picture("flow-" + what + "-" + kind)
+		var wide []string
+		if p.b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
+			p.t.Errorf("%s, %s: wider than the window: %v", what, kind, wide)
+		}
+		for _, barrier := range barriers(p.t, p.b, p.axe) {
+			p.t.Errorf("%s, %s: %s", what, kind, barrier)
+		}
+	}
+	p.b.Set(p.l)
+}
+
+// inOneWindow does what a person does at each width, in one window and over one state folder.
+func inOneWindow(t *testing.T, flow func(p person)) {
+	t.Helper()
+	p := person{t: t, b: browser.New(t), axe: axe(t), h: newHouse(t)}
+	enters(t, p.h, p.b)
+	for _, p.kind = range []string{"390", "768", "1440"} {
+		p.l = looks[p.kind]
+		flow(p)
+	}
+}
+
+// A failed step is run again for a reason, and the run is cancelled with undo: what it did is taken back, and the page says each.
+func TestBrowserRerunsAStepAndCancels(t *testing.T) {
+	inOneWindow(t, func(p person) {
+		h := p.h
+		run := h.entered().begin("test/fails", "c"+p.kind)
+		h.await(run, "failed")
+		p.open("/runs/" + run)
+		p.fill(`[name=reason]`, "the disk is there now")
+		p.press("Run this step again")
+		st := h.awaitThat(run, func(st *journal.State) bool { return len(st.Orders) == 2 && st.Status() == "failed" })
+		if o := st.Orders[1]; o.Do != "rerun" || o.Step != "second" || o.Reason != "the disk is there now" || o.By != "ann@test" {
+			p.t.Errorf("%s: the order is %+v", p.kind, o)
+		}
+		p.sees(".big .state", "failed")
+		p.sees("#events", "step second again: the disk is there now")
+		p.judges("rerun")
+		p.open("/runs/" + run)
+		p.unfold("Cancel…")
+		p.fill(`.act [name=reason]`, "not today")
+		p.press("Cancel the run")
+		p.sees(".big .state", "undone")
+		p.sees(".steps", "undone")
+		p.judges("cancel")
+		if h.await(run, "undone"); h.has("first") {
+			p.t.Errorf("%s: what the run did was not taken back", p.kind)
+		}
+	})
+}
+
+// A person who is asked says no, for a reason: nothing is done, and the run stops.
+func TestBrowserRejects(t *testing.T) {
+	inOneWindow(t, func(p person) {
+		h := p.h
+		run := h.entered().begin("test/asks", "c"+p.kind)
+		h.await(run, "asking")
+		p.open("/")
+		p.press("Look and answer")
+		p.fill(`form[action$="/reject"] [name=reason]`, "not in the evening")
+		p.press("Reject")
+		p.sees(".big .state", "failed")
+		p.sees("#run", "not in the evening")
+		p.judges("reject")
+		if h.await(run, "failed"); h.has("removed") {
+			p.t.Errorf("%s: it was rejected, and done", p.kind)
+		}
+		h.entered().post("/runs/"+run+"/cancel", "undo", "yes")
+		h.await(run, "undone")
+	})
+}
+
+// A trial is begun and followed: what it measures comes without a reload, and when it is stopped the page leads to its result.
+func TestBrowserFollowsATrial(t *testing.T) {
+	inOneWindow(t, func(p person) {
+		p.open("/trials")
+		p.unfold("Begin a trial")
+		p.press("Begin")
+		p.sees("#trial h1", "Does it hold?")
+		p.sees("#trial .figure", "op/s")
+		p.judges("trial")
+		p.press("Stop, and keep what was measured")
+		p.sees("#trial .button", "See the result")
+		p.judges("trial-stopped")
+		p.press("See the result")
+		p.sees("main", "What was expected, and what was found")
+	})
+}
