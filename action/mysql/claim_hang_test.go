@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +62,17 @@ func TestAClaimWaitsForANodeThatHangsOnlyAMoment(t *testing.T) {
 			t.Errorf("nodes that are known to hang are waited for %s, expected %s", took, cluster.HungTime)
 		}
 	})
+}
+
+// A claim that was given back is nobody's: a plan that only looks says of no run that it holds the cluster, or held it in the meantime.
+func TestALookFindsNobodyInAClaimThatWasGivenBack(t *testing.T) {
+	m := NewClusterLock(&cluster.Cluster{Name: "c"})
+	row := []string{"", "", "7", "5000000", "1000000", "0"}
+	if err := m.compare(action.Claim{Cluster: "c"}, row); err != nil {
+		t.Errorf("given back: %v", err)
+	}
+	row[0], row[1] = "r1", "ann@host"
+	if err := m.compare(action.Claim{Cluster: "c"}, row); err == nil || !strings.Contains(err.Error(), "run r1 of ann@host") {
+		t.Errorf("held: %v", err)
+	}
 }
