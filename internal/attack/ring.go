@@ -113,7 +113,9 @@ func (w *ring) next(ctx context.Context) *scenario {
 	case n < 34:
 		return on("cql/rolling-config", "name=concurrent_reads", "value="+itoa(20+r.IntN(40)))
 	case n < 46:
-		return on("cql/drain", "node="+node) // the repair starts it
+		s := on("cql/drain", "node="+node) // the repair starts it
+		s.dead, s.fails = node, true
+		return s
 	case n < 54:
 		return on("cql/repair", "keyspace=attack")
 	case n < 60:
