@@ -90,7 +90,6 @@ func (a *attack) run(ctx context.Context, seed uint64, kills int, within time.Du
 		return err
 	}
 	a.result = newResult(a.product, seed)
-	a.result.Plimsoll = strings.TrimSpace(a.version(ctx))
 	switch a.product {
 	case "cassandra":
 		a.program.patience, a.usual, a.least, a.most = 25*time.Minute, 40*time.Second, 3, 7
@@ -99,6 +98,7 @@ func (a *attack) run(ctx context.Context, seed uint64, kills int, within time.Du
 		a.program.patience, a.usual, a.least, a.most = 6*time.Minute, 5*time.Second, 2, 6
 		a.world = &relational{attack: a}
 	}
+	a.result.Plimsoll = strings.TrimSpace(a.program.do(ctx, nil, "version").out)
 	defer a.down(ctx)
 	if err := a.renew(ctx); err != nil {
 		return err
@@ -127,8 +127,6 @@ func (a *attack) down(ctx context.Context) {
 	a.finish()
 	a.program.do(context.WithoutCancel(ctx), nil, "lab", "down", a.product, "--force")
 }
-
-func (a *attack) version(ctx context.Context) string { return a.program.do(ctx, nil, "version").out }
 
 // round makes one change, is in its way, and looks at what became of it and of the cluster.
 func (a *attack) round(ctx context.Context) {

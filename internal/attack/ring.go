@@ -226,14 +226,21 @@ func (w *ring) rows(*scenario) {
 	w.writer.pause()
 	defer w.writer.resume()
 	var found []int64
-	var id int64
-	rows := s.Query("SELECT id FROM attack.ledger").PageSize(2000).Iter()
-	for rows.Scan(&id) {
-		found = append(found, id)
-	}
-	if err := rows.Close(); err != nil {
+	for try := 1; ; try++ {
+		found = nil
+		var id int64
+		rows := s.Query("SELECT id FROM attack.ledger").PageSize(2000).Iter()
+		for rows.Scan(&id) {
+			found = append(found, id)
+		}
+		if err = rows.Close(); err == nil {
+			break
+		}
 		w.say("  the rows cannot be read: %v", err)
-		return
+		if try == 5 {
+			return
+		}
+		time.Sleep(10 * time.Second)
 	}
 	gone := w.writer.missing(0, found)
 	if len(gone) > 0 {
