@@ -148,7 +148,8 @@ func (a *attack) drive(ctx context.Context, s *scenario, kills int) (run string,
 	begin := append(append([]string{"runbook", "run"}, s.args...), "--yes", "--json")
 	a.say("  %s with %d kills, going %s", s.book, kills, mood)
 	tries, verified := map[string]int{}, map[string]bool{}
-	for turn, waited := 0, time.Now(); turn < 24 && ctx.Err() == nil; turn++ {
+	most := kills + 24
+	for turn, waited := 0, time.Now(); turn < most && ctx.Err() == nil; turn++ {
 		if run == "" {
 			last = a.execute(ctx, p, s.book, "act", kills > 0, begin...)
 			a.again(run, last, verified)
@@ -208,7 +209,7 @@ func (a *attack) drive(ctx context.Context, s *scenario, kills int) (run string,
 				}
 			}
 		}
-		if turn == 18 {
+		if turn == most-6 {
 			a.report("a run that its advice does not end", run+"\n"+tail(last.err, 1500))
 			last = a.execute(ctx, p, s.book, "cancel", false, "runbook", "cancel", run, "--leave", "the attack gives up", "--yes", "--json")
 		}

@@ -92,7 +92,7 @@ func (a *attack) run(ctx context.Context, seed uint64, kills int, within time.Du
 	a.result = newResult(a.product, seed)
 	switch a.product {
 	case "cassandra":
-		a.program.patience, a.usual, a.least, a.most = 25*time.Minute, 40*time.Second, 3, 7
+		a.program.patience, a.usual, a.least, a.most = 25*time.Minute, 40*time.Second, 8, 14
 		a.world = &ring{attack: a}
 	default:
 		a.program.patience, a.usual, a.least, a.most = 6*time.Minute, 5*time.Second, 2, 6
