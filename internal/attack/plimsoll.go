@@ -64,7 +64,7 @@ func (s said) undoing() bool {
 	return false
 }
 
-var runLine = regexp.MustCompile(`(?m)^run (\S+-[0-9a-f]{6,})$`)
+var runLine = regexp.MustCompile(`(?m)^run (\S+-[a-z0-9]{6})$`)
 
 // do runs a command to its end, or until the blow. A step that waits for an approval gets it.
 func (p program) do(ctx context.Context, b *blow, args ...string) said {
@@ -148,7 +148,7 @@ func (p program) status(ctx context.Context, run string) (status, said) {
 	return st, s
 }
 
-// runs are the runs of the state folder, the oldest first.
+// runs are the runs of the state folder, the newest first.
 func (p program) runs(ctx context.Context) (all []status) {
 	s := p.do(ctx, nil, "runbook", "status", "--json")
 	_ = json.Unmarshal([]byte(s.out), &all) // none yet prints null
