@@ -42,6 +42,7 @@ func (l *leaving) Verify(context.Context, *cluster.Cluster, action.Facts) error 
 
 // Who was left out is told until it is mended: by a run that takes it up, by the same runbook done whole, or by a person's word.
 func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
+	t.Parallel()
 	for how, taking := range map[string]string{
 		"nothing": "", "another target": "{node: n2}", "taken up": "{node: n3}", "taken up and left out again": "{node: n3, out: n3}", "a person": "",
 	} {
@@ -75,6 +76,7 @@ func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
 
 // A cluster that was given back as it is is told of in every plan, until the runbook is done.
 func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(mending)})
 	b.runSession(run, journal.Command{Do: "run"})
@@ -129,6 +131,7 @@ func leftUnnoted(t *testing.T) (*bench, string) {
 // A process that dies after the last entry of a run, and before it notes what the run leaves undone: status and plans tell it at once, and
 // whoever gives the cluster back in its stead notes it.
 func TestWhatARunLeavesIsNotedThoughItsProcessDiedAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"a look", "give back", "the next run"} {
 		b, run := leftUnnoted(t)
 		switch how {
@@ -148,6 +151,7 @@ func TestWhatARunLeavesIsNotedThoughItsProcessDiedAfterTheEnd(t *testing.T) {
 
 // What a person recorded as fixed is not told again when the session of the dead process is completed.
 func TestWhatWasFixedIsNotNotedAgainWhenADeadSessionIsCompleted(t *testing.T) {
+	t.Parallel()
 	for _, noted := range []bool{false, true} {
 		b, run := leftUnnoted(t)
 		if noted { // by the next command, before the person
