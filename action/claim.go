@@ -21,9 +21,14 @@ type Claim struct {
 }
 
 // Elsewhere tells whether a claim that is not ours, or none, means that another had the cluster since we first did: whoever left it
-// took the cluster that long ago.
-func (c Claim) Elsewhere(ago time.Duration) bool {
-	return c.Held && !c.Since.IsZero() && ago < time.Since(c.Since.Round(0))-c.For/2
+// took the cluster that long ago. doubt is how much the clocks may differ that are compared.
+func (c Claim) Elsewhere(ago, doubt time.Duration) bool {
+	return c.Held && !c.Since.IsZero() && ago < c.Ago(doubt)
+}
+
+// Ago is how long ago at the least we first had the cluster.
+func (c Claim) Ago(doubt time.Duration) time.Duration {
+	return max(0, time.Since(c.Since.Round(0))-doubt)
 }
 
 // ClaimedError says who has a cluster.

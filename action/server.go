@@ -124,7 +124,7 @@ func (s *Start) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	}
 	if was, _ := c.Before[otherPrimaryFact].(string); was != "" && on.Leads(ctx, s.Node) && !on.Leads(ctx, was) {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has become the primary since it was started, in the place of %s: no node would accept writes", s.Node, was),
-			Advice: "leave it running: plimsoll runbook cancel RUN --leave REASON; mysql/switchover makes another node the primary"}
+			Advice: "leave it running: plimsoll runbook cancel RUN --leave REASON; mysql/switchover -i to=NODE makes another node the primary"}
 	}
 	return server.Stop(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -345,11 +346,22 @@ func TestOpenDropsUnmadeNode(t *testing.T) {
 	if _, err := os.Stat(unmade); err != nil {
 		t.Fatalf("the test does not test: %v", err)
 	}
+	// What made its data goes on, and starts one more program when it is told to end.
+	script, err := d.Machine.Start(ctx, infra.Command{Path: "sh", Args: []string{"-c", "trap 'sleep 600 & exit' TERM; echo ready; while :; do sleep 0.05; done"},
+		Log: filepath.Join(unmade, "script"), Mark: unmade})
+	must(t, err)
+	for end := time.Now().Add(time.Minute); !strings.Contains(read(t, unmade, "script"), "ready") && time.Now().Before(end); {
+		runtime.Gosched()
+	}
 
 	d.Say = nil
 	c, err = lab.Open(ctx, "demo", d)
 	must(t, err)
 	defer func() { must(t, c.Close()) }()
+	must(t, script.Wait(ctx))
+	left, err := d.Machine.Find(ctx, unmade)
+	must(t, err)
+	equal(t, "processes of n3 that are left", len(left), 0)
 	equal(t, "nodes", states(c), "n1 running, n2 stopped")
 	if _, err := os.Stat(unmade); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of n3 is still there: %v", err)

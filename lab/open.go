@@ -104,7 +104,15 @@ func (c *Cluster) adopt(ctx context.Context) error {
 			return err
 		}
 		if c.record.of(m.Name).Unmade {
-			if err := errors.Join(endAll(ctx, found), c.Growth().remove(ctx, m)); err != nil {
+			for len(found) > 0 { // a script may start one more program before it ends
+				if err := endAll(ctx, found); err != nil {
+					return err
+				}
+				if found, err = m.host.processes(ctx, m.Node); err != nil {
+					return err
+				}
+			}
+			if err := c.Growth().remove(ctx, m); err != nil {
 				return err
 			}
 			continue

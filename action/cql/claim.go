@@ -195,7 +195,7 @@ func (s claimStatus) expired() bool { return s.run != "" && !s.beats }
 
 // elsewhere tells whether who left this, given back or not, took the ring since we first had it.
 func (s claimStatus) elsewhere(c action.Claim) bool {
-	return !s.since.IsZero() && c.Elsewhere(time.Since(s.since))
+	return !s.since.IsZero() && c.Elsewhere(time.Since(s.since), c.For/2)
 }
 
 func (s claimStatus) claimed(c action.Claim) error {

@@ -31,6 +31,10 @@ func NewClusterLock(on *cluster.Cluster) *ClusterLock {
 const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMARY KEY, run VARCHAR(100) NOT NULL,
 	holder VARCHAR(200) NOT NULL, epoch BIGINT NOT NULL, since DATETIME(6) NOT NULL, expires DATETIME(6) NOT NULL)`
 
+// doubt is how much the clocks of hosts that execute one run may differ. It is far less than a claim holds: where there is no primary, a
+// claim is a lock that ends with its process, so another run may have had the cluster soon after ours began.
+const doubt = 5 * time.Second
+
 // Claim takes or prolongs a claim. The server's clock says what has run out.
 //
 // A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
@@ -77,7 +81,7 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	mayBreak := "FALSE"
 	switch {
 	case c.Held && !c.Since.IsZero():
-		older := fmt.Sprintf("since < NOW(6) - INTERVAL %d MICROSECOND", max(0, time.Since(c.Since.Round(0))-c.For/2)/time.Microsecond)
+		older := fmt.Sprintf("since < NOW(6) - INTERVAL %d MICROSECOND", c.Ago(doubt)/time.Microsecond)
 		free, mayBreak = free+" AND "+older, "expires < NOW(6) AND "+older
 	case c.Break:
 		mayBreak = "expires < NOW(6)"

@@ -2,6 +2,8 @@ package mysql
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +63,31 @@ func TestAClaimWaitsForANodeThatHangsOnlyAMoment(t *testing.T) {
 			t.Errorf("nodes that are known to hang are waited for %s, expected %s", took, cluster.HungTime)
 		}
 	})
+}
+
+// A claim that was given back is nobody's: a plan that only looks says of no run that it holds the cluster, or held it in the meantime.
+func TestALookFindsNobodyInAClaimThatWasGivenBack(t *testing.T) {
+	m := NewClusterLock(&cluster.Cluster{Name: "c"})
+	row := []string{"", "", "7", "5000000", "1000000", "0"}
+	if err := m.compare(action.Claim{Cluster: "c"}, row); err != nil {
+		t.Errorf("given back: %v", err)
+	}
+	row[0], row[1] = "r1", "ann@host"
+	if err := m.compare(action.Claim{Cluster: "c"}, row); err == nil || !strings.Contains(err.Error(), "run r1 of ann@host") {
+		t.Errorf("held: %v", err)
+	}
+}
+
+// Where there is no primary a claim ends with its process, so another run may have the cluster within seconds, and give it back: the first
+// one does not go on.
+func TestARunFindsThatAnotherHadItsClusterSoonAfterItsProcessDied(t *testing.T) {
+	m := NewClusterLock(&cluster.Cluster{Name: "c"})
+	c := action.Claim{Cluster: "c", Run: "r1", Epoch: 3, For: 30 * time.Second, Held: true, Since: time.Now().Add(-50 * time.Second)}
+	for ago, want := range map[string]bool{"37000000": true, "44000000": true, "51000000": false} {
+		var claimed *action.ClaimedError
+		err := m.compare(c, []string{"", "", "4", ago, "1000000", "0"})
+		if past := errors.As(err, &claimed) && claimed.Past(); past != want {
+			t.Errorf("taken %s µs ago by another: %v", ago, err)
+		}
+	}
 }

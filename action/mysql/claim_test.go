@@ -170,8 +170,8 @@ func claimsWhereNobodyAnswers(t *testing.T, on *cluster.Cluster) {
 	if err := errors.Join(m.Claim(ctx, c), m.Look(ctx, "c")); err == nil || !strings.Contains(err.Error(), "run r1") {
 		t.Errorf("when they answer again: %v", err)
 	}
-	if err := m.Clear(ctx, c); err != nil {
-		t.Error(err)
+	if err := errors.Join(m.Clear(ctx, c), m.Look(ctx, "c")); err != nil {
+		t.Errorf("given back, a look says %v", err)
 	}
 }
 

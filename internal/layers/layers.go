@@ -46,7 +46,7 @@ var Order = [][]string{
 	{"web/words", "web/access"},
 	{"web"},
 	{"catalog"},
-	{"internal/accuracy", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
+	{"internal/accuracy", "internal/attack", "internal/bench", "internal/torture", "internal/labtest", "internal/machinetest", "internal/commitpath"},
 	{"cmd/plimsoll/console"},
 	{"cmd/plimsoll/home"},
 	{"cmd/plimsoll/runs"},

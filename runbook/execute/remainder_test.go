@@ -2,6 +2,9 @@ package execute
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,31 +104,69 @@ func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
 	}
 }
 
-// A process that dies after the last entry of a run, and before it notes what the run leaves undone, has that noted by whoever gives the
-// cluster back in its stead.
+// leftUnnoted is a run that was left as it is, by a process that died after the last entry and before it noted what stays done.
+func leftUnnoted(t *testing.T) (*bench, string) {
+	t.Helper()
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(mending)})
+	b.runSession(run, journal.Command{Do: "run"})
+	b.runSession(run, journal.Command{Do: "cancel", Leave: "it is late"})
+	db, err := sql.Open("sqlite", filepath.Join(b.state, "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := db.ExecContext(t.Context(), `DELETE FROM plimsoll_records WHERE kind = 'remainder'`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := gone.RowsAffected(); n != 1 || err != nil {
+		t.Fatalf("%d records, %v", n, err)
+	}
+	if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil { // as it was before the release
+		t.Fatal(err)
+	}
+	return b, run
+}
+
+// A process that dies after the last entry of a run, and before it notes what the run leaves undone: status and plans tell it at once, and
+// whoever gives the cluster back in its stead notes it.
 func TestWhatARunLeavesIsNotedThoughItsProcessDiedAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"give back", "the next run"} {
-		b := newBench(t)
-		run := b.begin(Request{Book: b.parse(mending)})
-		b.runSession(run, journal.Command{Do: "run"})
-		b.runSession(run, journal.Command{Do: "cancel", Leave: "it is late"})
-		if gone, err := b.Mend(t.Context(), run, "as if it had not been noted"); len(gone) != 1 || err != nil {
-			t.Fatal(gone, err)
-		}
-		if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil { // as it was before the release
-			t.Fatal(err)
-		}
-		if how == "give back" {
+	for _, how := range []string{"a look", "give back", "the next run"} {
+		b, run := leftUnnoted(t)
+		switch how {
+		case "give back":
 			if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil {
 				t.Errorf("gave back %v, %v", gave, err)
 			}
-		} else {
+		case "the next run":
 			b.begin(Request{Book: b.parse(touching)})
 		}
 		left, err := b.OpenRemainders(t.Context(), "lab1")
 		if err != nil || len(left) != 1 || left[0].Run != run {
 			t.Errorf("%s: %v, %v", how, left, err)
+		}
+	}
+}
+
+// What a person recorded as fixed is not told again when the session of the dead process is completed.
+func TestWhatWasFixedIsNotNotedAgainWhenADeadSessionIsCompleted(t *testing.T) {
+	t.Parallel()
+	for _, noted := range []bool{false, true} {
+		b, run := leftUnnoted(t)
+		if noted { // by the next command, before the person
+			if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil {
+				t.Fatal(gave, err)
+			}
+		}
+		if mended, err := b.Mend(t.Context(), run, "rebuilt"); len(mended) != 1 || err != nil {
+			t.Fatal(mended, err)
+		}
+		if err := b.noteRemainders(t.Context(), run, b.stateOf(run)); err != nil { // as the session does that goes on
+			t.Fatal(err)
+		}
+		if left, err := b.OpenRemainders(t.Context(), "lab1"); len(left) != 0 || err != nil {
+			t.Errorf("noted before %v: %v, %v", noted, left, err)
 		}
 	}
 }

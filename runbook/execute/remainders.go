@@ -6,31 +6,64 @@ import (
 	"strings"
 
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 // noteRemainders keeps what a run that has ended leaves undone, and that it has taken up what others left.
 func (s *Service) noteRemainders(ctx context.Context, run string, st *journal.State) error {
-	var all []journal.Remainder
-	switch {
-	case st.Outcome == journal.RunDone:
-		all = st.Remainders()
-		taken, err := s.takenUp(ctx, run, st, all)
-		if err != nil {
-			return err
-		}
-		all = append(all, taken...)
-	case st.Outcome == journal.RunCancelled && st.Leaves != "":
-		all = []journal.Remainder{{Cluster: st.Header.Cluster, Runbook: st.Header.Runbook, Why: st.Why}}
-	}
+	all, err := s.unnoted(ctx, run, st)
 	for _, m := range all {
-		if m.Run == "" {
-			m.Run, m.At = run, st.Changed
-		}
 		if err := m.Keep(ctx, s.Store); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
+}
+
+// unnoted is what noteRemainders has still to keep of a run. What was noted since the run ended stays as it is: a person may have mended it.
+func (s *Service) unnoted(ctx context.Context, run string, st *journal.State) ([]journal.Remainder, error) {
+	var own []journal.Remainder
+	switch {
+	case st.Outcome == journal.RunDone:
+		own = st.Remainders()
+	case st.Outcome == journal.RunCancelled && st.Leaves != "":
+		own = []journal.Remainder{{Cluster: st.Header.Cluster, Runbook: st.Header.Runbook, Why: st.Why}}
+	}
+	for i := range own {
+		own[i].Run, own[i].At = run, st.Changed
+	}
+	var all []journal.Remainder
+	if st.Outcome == journal.RunDone {
+		taken, err := s.takenUp(ctx, run, st, own)
+		if err != nil {
+			return nil, err
+		}
+		all = taken
+	}
+	for _, m := range own {
+		noted, err := journal.AllRemainders(ctx, s.Store, m.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(noted, func(n journal.Remainder) bool { return n.Same(m) && !n.At.Before(st.Ended) }) {
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// unnotedOn is what stays undone of a run that has ended and still has the cluster, as its process died before it noted that.
+func (s *Service) unnotedOn(ctx context.Context, cluster string) ([]journal.Remainder, error) {
+	lease, err := s.Store.Lease(ctx, lock.LeaseName(cluster))
+	if err != nil || lease.Holder == "" {
+		return nil, err
+	}
+	st, err := s.State(ctx, lease.Holder)
+	if err != nil || !st.Outcome.Over() {
+		return nil, nil //nolint:nilerr // it is being made, or is damaged, which is told where runs are shown
+	}
+	all, err := s.unnoted(ctx, lease.Holder, st)
+	return slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster }), err
 }
 
 // takenUp are the remainders of earlier runs that this one has mended: a target that it worked on, and did not leave out itself; a
@@ -38,7 +71,7 @@ func (s *Service) noteRemainders(ctx context.Context, run string, st *journal.St
 func (s *Service) takenUp(ctx context.Context, run string, st *journal.State, own []journal.Remainder) ([]journal.Remainder, error) {
 	var all []journal.Remainder
 	for _, name := range st.Header.AllClusters() {
-		open, err := s.OpenRemainders(ctx, name)
+		open, err := s.notedOn(ctx, name)
 		if err != nil {
 			return nil, err
 		}

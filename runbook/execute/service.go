@@ -295,6 +295,16 @@ func (s *Service) Evidence(ctx context.Context, run string) (journal.Evidence, e
 // OpenRemainders are what earlier runs of this store have left undone on a cluster, and nobody has mended since. What was left on a lab
 // is gone with it: another of that name, made later, has nothing of it.
 func (s *Service) OpenRemainders(ctx context.Context, cluster string) ([]journal.Remainder, error) {
+	noted, err := s.notedOn(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	late, err := s.unnotedOn(ctx, cluster)
+	return append(noted, late...), err
+}
+
+// notedOn is OpenRemainders by the records alone.
+func (s *Service) notedOn(ctx context.Context, cluster string) ([]journal.Remainder, error) {
 	open, err := journal.OpenRemainders(ctx, s.Store, cluster)
 	if err != nil || len(open) == 0 {
 		return nil, err

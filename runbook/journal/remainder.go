@@ -74,21 +74,39 @@ func (s *State) WorkedOn(m Remainder) bool {
 	})
 }
 
-// OpenRemainders are what earlier runs of a store have left undone on a cluster, and nobody has mended since.
-func OpenRemainders(ctx context.Context, store *durable.Store, cluster string) ([]Remainder, error) {
+// Same tells whether two records are about the same remainder.
+func (m Remainder) Same(o Remainder) bool {
+	return o.Run == m.Run && o.Step == m.Step && o.Target == m.Target
+}
+
+// AllRemainders are the records of a cluster, in their order, also of what was mended.
+func AllRemainders(ctx context.Context, store *durable.Store, cluster string) ([]Remainder, error) {
 	records, err := store.Records(ctx, remainderKind, cluster)
 	if err != nil {
 		return nil, err
 	}
-	var open []Remainder
+	var all []Remainder
 	for _, record := range records {
 		var m Remainder
 		if err := json.Unmarshal(record.Data, &m); err != nil {
 			return nil, fmt.Errorf("read a remainder of %s: %w", cluster, err)
 		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// OpenRemainders are what earlier runs of a store have left undone on a cluster, and nobody has mended since.
+func OpenRemainders(ctx context.Context, store *durable.Store, cluster string) ([]Remainder, error) {
+	all, err := AllRemainders(ctx, store, cluster)
+	if err != nil {
+		return nil, err
+	}
+	var open []Remainder
+	for _, m := range all {
 		open = slices.DeleteFunc(open, func(o Remainder) bool {
 			later := m.Mended == "" && m.Target != "" && o.Target == m.Target // one is enough
-			return later || o.Run == m.Run && o.Step == m.Step && o.Target == m.Target
+			return later || o.Same(m)
 		})
 		if m.Mended == "" {
 			open = append(open, m)

@@ -46,6 +46,7 @@ type State struct {
 	Released  bool      // it ended, and gave its clusters back
 	Taken     time.Time // when it first had its clusters, since it gave them back last
 	Changed   time.Time // of the last event
+	Ended     time.Time // when it ended last
 	Events    int
 
 	Before Outcome // a cancellation that is not taken
@@ -91,6 +92,9 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	}
 	s.Events, s.Changed = entry.Number, entry.At
 	s.Heard = max(s.Heard, e.Message)
+	if e.Kind == Ended {
+		s.Ended = entry.At
+	}
 	if e.Kind == Opened {
 		s.Session, s.Since = entry.Session, entry.At
 		clear(s.Healthy) // that was then

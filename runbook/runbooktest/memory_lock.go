@@ -33,7 +33,7 @@ func (b *MemoryLock) Claim(_ context.Context, c action.Claim) error {
 	if b.Refuses != nil {
 		return b.Refuses
 	}
-	if b.Has.Run == "" && b.had.Run != "" && b.had.Run != c.Run && c.Elsewhere(time.Since(b.At)) {
+	if b.Has.Run == "" && b.had.Run != "" && b.had.Run != c.Run && c.Elsewhere(time.Since(b.At), c.For/2) {
 		return &action.ClaimedError{Cluster: c.Cluster}
 	}
 	if b.Has.Run != "" && b.Has.Run != c.Run && b.Has.Run != c.Past && !(b.Dead && c.Break) {

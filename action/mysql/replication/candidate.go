@@ -93,6 +93,9 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		}
 	}
 	if !primary.Primary() {
+		if err := refuseLeaderless(all); err != nil {
+			return 0, err
+		}
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
 	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
@@ -196,7 +199,7 @@ func (f picked) facts() action.Facts {
 
 // mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
 func (p *pickReplica) mayBeLost(f picked) string {
-	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin finds out when it is back", p.Of, f.has)
+	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin -i node=%[1]s finds out when it is back", p.Of, f.has)
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}

@@ -333,7 +333,7 @@ func refuseIfUsed(ctx context.Context, s *server) error {
 			return nil
 		}
 	}
-	return &hint.PermanentError{Reason: s.name() + " is the primary now: its data is not deleted", Advice: "keep it; to remove it, run mysql/switchover first"}
+	return &hint.PermanentError{Reason: s.name() + " is the primary now: its data is not deleted", Advice: "keep it; to remove it, run mysql/switchover -i to=NODE first"}
 }
 
 // emptyAgain empties a server that Plimsoll made, and starts it.

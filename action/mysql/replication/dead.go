@@ -61,11 +61,14 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 	for _, p := range all {
 		switch {
 		case p.name == d.Node && p.answers():
-			return nil, &hint.PermanentError{Reason: d.Node + " answers", Advice: "a primary that answers is replaced by mysql/switchover, and nothing is lost"}
+			if err := refuseLeaderless(all); err != nil {
+				return nil, err
+			}
+			return nil, &hint.PermanentError{Reason: d.Node + " answers", Advice: "a primary that answers is replaced by mysql/switchover -i to=NODE, and nothing is lost"}
 		case p.name == d.Node && p.refusesUs():
 			return nil, &hint.PermanentError{
 				Reason: fmt.Sprintf("%s answers, with an error: it is not dead, and clients may write there: %v", d.Node, p.silent),
-				Advice: "free connections, or check the user and password that Plimsoll logs in with; then try again, or use mysql/switchover, which loses nothing",
+				Advice: "free connections, or check the user and password that Plimsoll logs in with; then try again, or use mysql/switchover -i to=NODE, which loses nothing",
 			}
 		case !p.answers():
 			continue
@@ -79,6 +82,21 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 		}
 	}
 	return heard, nil
+}
+
+// refuseLeaderless says how a cluster gets a primary again of which all nodes answer and none accepts writes: a switchover that was stopped
+// in its middle leaves it so, and neither a failover nor another switchover has a primary to begin with.
+func refuseLeaderless(all []peer) error {
+	for _, p := range all {
+		if !p.answers() || p.is.Primary() {
+			return nil
+		}
+	}
+	return &hint.PermanentError{
+		Reason: "every node answers, and none accepts writes: a change was stopped in the middle",
+		Advice: "resume or cancel the run that did it, in the state folder where it was begun (plimsoll runbook status lists it there). If that folder is lost, make the server with the most transactions the primary " +
+			"by a runbook of your own with one step, uses: mysql.promote (plimsoll runbook show mysql.promote), with --break-lock REASON; then mysql/rejoin -i node=NODE for every node that follows nobody",
+	}
 }
 
 // hearing is what a replica last heard, and of which address.

@@ -78,3 +78,18 @@ func TestAServerIsNotOpenedBesideASilentNodeThatIsFollowed(t *testing.T) {
 		})
 	}
 }
+
+// A cluster of which all nodes answer and none accepts writes has no primary to replace: a failover and a switchover say how it gets one.
+func TestAClusterThatNobodyLeadsIsToldHowToGetAPrimary(t *testing.T) {
+	closed := func() *standIn { return &standIn{is: engine.ReplicationStatus{ReadOnly: true}} }
+	site := standIns{"n1": closed(), "n2": following()}.cluster(t)
+	_, err := (&confirmDead{Node: "n1"}).look(t.Context(), site)
+	var permanent *hint.PermanentError
+	if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql.promote") {
+		t.Errorf("failover: %v", err)
+	}
+	site = standIns{"n1": {is: engine.ReplicationStatus{}}, "n2": following()}.cluster(t)
+	if _, err := (&confirmDead{Node: "n1"}).look(t.Context(), site); err == nil || err.Error() != "n1 answers" {
+		t.Errorf("a primary that answers: %v", err)
+	}
+}

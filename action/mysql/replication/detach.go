@@ -46,7 +46,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"follows": is.Follows()}, Intended: action.Facts{"follows": ""}}
 	switch {
 	case is.Primary():
-		return f, &hint.PermanentError{Reason: s.name() + " is the primary, not a replica", Advice: "make another node the primary first: mysql/switchover"}
+		return f, &hint.PermanentError{Reason: s.name() + " is the primary, not a replica", Advice: "make another node the primary first: mysql/switchover -i to=NODE"}
 	}
 	if err := refuseLeader(ctx, s, is); err != nil {
 		return f, err

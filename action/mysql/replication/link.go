@@ -80,7 +80,7 @@ func (l link) refuseCircle(ctx context.Context) error {
 	for _, from := range theirs.Sources {
 		if s.isSource(from, is.ServerID) {
 			refusal := &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %s: each would replicate from the other", source.name(), s.name()),
-				Advice: "if " + s.name() + " is the primary, leave it as it is; mysql/switchover makes another node the primary"}
+				Advice: "if " + s.name() + " is the primary, leave it as it is; mysql/switchover -i to=NODE makes another node the primary"}
 			if !from.Receives && !from.Applies {
 				reset := "RESET REPLICA ALL"
 				if source.mariadb {

@@ -151,7 +151,7 @@ func refuseUnlessAlone(ctx context.Context, s *server) error {
 	}
 	for _, o := range others {
 		if o.answers() && o.is.Primary() {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o.name), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin makes the others replicate from it. "+
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o.name), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin -i node=NODE makes each of the others replicate from it. "+
 				"If not, make %[1]s read-only; plimsoll runbook resume RUN then continues", o.name)}
 		}
 	}

@@ -450,7 +450,7 @@ func takesBack(w fixture) {
 		w.must(w.server("n3").unfollow(t.Context()))
 		out := w.does(repointAction, `{source: n1}`)
 		left, _ := out[action.LeftOut].(map[string]any)
-		if why, _ := left["n3"].(string); len(left) != 1 || !strings.Contains(why, "does not replicate from any server: run mysql/rejoin if it should replicate from n1") {
+		if why, _ := left["n3"].(string); len(left) != 1 || !strings.Contains(why, "does not replicate from any server: run mysql/rejoin -i node=n3 if it should replicate from n1") {
 			t.Errorf("left out: %v", out)
 		}
 		if out := w.does(repointAction, `{source: n1, leave: [n3]}`); out[action.LeftOut] != nil {

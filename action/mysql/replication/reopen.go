@@ -28,7 +28,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		switch {
 		case o.answers() && o.is.Primary():
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: %s would be a second primary", o.name, s.name()),
-				Advice: "leave it read-only; mysql/rejoin makes it a replica of " + o.name}
+				Advice: "leave it read-only; mysql/rejoin -i node=" + s.name() + " makes it a replica of " + o.name}
 		case !o.answers() && resumed:
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("%s does not answer, and may have become the primary after the process that made %s read-only had ended", o.name, s.name()),
@@ -108,7 +108,7 @@ func (s *server) mayClose(ctx context.Context) error {
 		return err
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s has become the primary since: no node would accept writes", s.name()),
-		Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON; mysql/switchover makes another node the primary"}
+		Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON; mysql/switchover -i to=NODE makes another node the primary"}
 }
 
 // mayFollowAgain refuses to send a server back to a source that is no longer what it was: the cluster has another primary by

@@ -111,7 +111,7 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	var silent []string
 	left := map[string]any{}
 	for _, n := range loose {
-		left[n.name] = fmt.Sprintf("it does not replicate from any server: run mysql/rejoin if it should replicate from %s", source.name())
+		left[n.name] = fmt.Sprintf("it does not replicate from any server: run mysql/rejoin -i node=%s if it should replicate from %s", n.name, source.name())
 	}
 	var all error
 	for i, n := range nodes {
@@ -134,7 +134,7 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 
 // awaitUnfollowed says of a node that does not answer that it does not follow the new primary.
 func awaitUnfollowed(s *server, n peer) string {
-	return fmt.Sprintf("it does not answer, and does not replicate from %s: run mysql/rejoin when it is back", s.name())
+	return fmt.Sprintf("it does not answer, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back", s.name(), n.name)
 }
 
 func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) error {

@@ -147,8 +147,8 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 			fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, m.Why)
 		}
 		return console.WithCode{Code: console.ExitRemainders}
-	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do == "resume":
-		fmt.Fprintf(c.Err, "run %s: %s, as it was told to earlier; the run is not done\n", run, st.Outcome)
+	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != "cancel":
+		fmt.Fprintf(c.Err, "run %s: %s, because it was cancelled; the run is not done\n", run, st.Outcome)
 		return console.WithCode{Code: console.ExitTrouble}
 	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)

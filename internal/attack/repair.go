@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const startServer = "runbook: attack/start\nabout: Starts a server that was killed.\nlock: cluster\ninputs:\n  node: {type: node}\n" +
+	"steps:\n  - id: start\n    uses: server.start\n    with: {node: \"${{ inputs.node }}\"}\n"
+
+// repair starts servers that have no process, and brings back those that follow nobody; both are attacked too.
+func (w *relational) repair(ctx context.Context, bad []string) {
+	w.thaw()
+	for _, n := range w.nodes() {
+		if w.pid(n) == 0 {
+			w.startServer(ctx, n)
+		}
+	}
+	if len(w.ill(5*time.Second)) == 0 {
+		return
+	}
+	primary := w.primary()
+	for _, v := range w.look() {
+		left := slices.ContainsFunc(w.ended.Left, func(l struct{ Target, Why string }) bool { return l.Target == v.node })
+		if w.ended.Status == "done" && w.ended.Runbook == "mysql/switchover" && v.node != primary && v.source != primary && !left {
+			w.report("a server was left out, and nothing says it", w.ended.Run+": "+v.String())
+		}
+	}
+	if primary == "" {
+		if r := w.program.do(ctx, nil, "runbook", "run", "mysql/failover", "--cluster", w.name, "--yes", "--json"); r.code != 0 {
+			w.say("  nobody leads: %s", tail(r.err, 600))
+		}
+		primary = w.primary()
+	}
+	for _, v := range w.look() {
+		if v.node == primary || v.source == primary && v.follows {
+			continue
+		}
+		s := &scenario{book: "mysql/rejoin", args: []string{"mysql/rejoin", "--cluster", w.name, "-i", "node=" + v.node}, forward: w.rng.IntN(4) > 0}
+		run, st, last := w.drive(ctx, s, 1+w.rng.IntN(3))
+		if run != "" && strings.HasPrefix(st.Status, "done") {
+			continue
+		}
+		w.say("  %s is not taken back: %s", v.node, tail(last.err, 400))
+		if strings.Contains(last.err, "transactions") { // of its own: it is made anew, as is advised
+			w.result.Anew++
+			w.quietly(ctx, "mysql/remove-replica", "-i", "node="+v.node, "-i", "drain=0s")
+			w.quietly(ctx, "mysql/add-replica")
+		}
+	}
+}
+
+func (w *relational) quietly(ctx context.Context, args ...string) {
+	s := w.program.do(ctx, nil, append(append([]string{"runbook", "run"}, args...), "--cluster", w.name, "--yes", "--json")...)
+	if s.code != 0 {
+		w.say("  %s: code %d\n    %s", s.line(), s.code, tail(s.err, 500))
+	}
+}
+
+func (w *relational) startServer(ctx context.Context, node string) {
+	file := filepath.Join(w.program.work, "start.yaml")
+	_ = os.WriteFile(file, []byte(startServer), 0o600)
+	w.drive(ctx, &scenario{book: "server.start", args: []string{file, "--cluster", w.name, "-i", "node=" + node}, forward: true}, w.rng.IntN(2))
+}
+
+func (w *relational) settled() { w.members.set(w.nodes()) }
