@@ -144,7 +144,7 @@ func (s runHandlers) answer(verb string) page {
 			return err
 		}
 		if plan := r.PostFormValue("plan"); plan != p.Plan {
-			return &execute.ChangedPlanError{Read: plan, Is: p.Plan}
+			return hint.With(&execute.ChangedPlanError{Read: plan, Is: p.Plan}, "go back to the run, read its plan as it is now, then approve")
 		}
 		if verb == "approve" {
 			if err := s.mayApprove(r, p); err != nil {

@@ -129,7 +129,7 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 		return console.UsageError{Text: file + " exists already, and is left as it is", Hint: "name another file"}
 	}
 	if err != nil {
-		return hint.Missing(fmt.Errorf("write %s: %w", file, err), "create the folder first: mkdir -p "+console.Quoted(filepath.Dir(file)))
+		return hint.Missing(fmt.Errorf("write %s: %w", file, err), "create the folder first: mkdir -p "+hint.Quoted(filepath.Dir(file)))
 	}
 	_, err = f.Write(text.Bytes())
 	if err := errors.Join(err, f.Close()); err != nil {

@@ -55,7 +55,7 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	rehearse := "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs"
+	rehearse := "rehearse it with the same inputs (plimsoll runbook rehearse)"
 	if e.Typed != "" {
 		rehearse = "plimsoll runbook rehearse " + e.Typed
 	}
