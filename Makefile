@@ -103,9 +103,12 @@ share: helpers # the program as it is released, and from it the manual pages and
 	bin/plimsoll completion fish >bin/share/fish/vendor_completions.d/plimsoll.fish
 	bin/plimsoll man bin/share/man/man1
 
+# Not every shell expands the ~ of PREFIX=~/.local.
+INTO = $(abspath $(DESTDIR)$(patsubst ~/%,$(HOME)/%,$(PREFIX)))
+
 install: share
-	install -D -m 755 bin/plimsoll $(DESTDIR)$(PREFIX)/bin/plimsoll
-	cd bin/share && find . -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
+	install -D -m 755 bin/plimsoll $(INTO)/bin/plimsoll
+	cd bin/share && find . -type f -exec install -D -m 644 {} $(INTO)/share/{} \;
 
 release: share
 	rm -rf $(DIST) && mkdir -p $(DIST)
