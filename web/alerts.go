@@ -49,7 +49,7 @@ func (s *Server) viewOf(a watch.Alert) alertView {
 		v.Path = "/fleet/" + pathOf(a.Instance)
 	}
 	if slices.Contains(s.Runbooks, a.Runbook) {
-		v.Books = "/runbooks/" + a.Runbook + "?" + filledIn(a).Encode()
+		v.Books = (&url.URL{Path: "/runbooks/" + a.Runbook, RawQuery: filledIn(a).Encode()}).String()
 	}
 	return v
 }
