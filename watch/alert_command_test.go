@@ -12,7 +12,7 @@ func TestAnAlertNamesTheCommandThatDoesSomething(t *testing.T) {
 			Runbook: "mysql/set-variable", Inputs: "name=max_connections value=FILL_IN", Labels: labels,
 		},
 		"plimsoll runbook plan './our own.yaml' --cluster orders -i 'table=`order`'": {Runbook: "./our own.yaml", Inputs: "table=`order`", Labels: labels},
-		"plimsoll trial run examples/burst-bucket/incident.yaml": {Runbook: "examples/burst-bucket/incident.yaml", Labels: labels},
+		"plimsoll trial run examples/burst-bucket/incident.yaml":                     {Runbook: "examples/burst-bucket/incident.yaml", Labels: labels},
 		"": {Runbook: "https://wiki.example/what-to-do", Labels: labels},
 	} {
 		if got := a.Command(); got != want {

@@ -87,4 +87,3 @@ func (q *Request) gateRefusal(p *execute.Prepared, name string) error {
 func (q *Request) asTyped() string {
 	return " --cluster " + hint.Quoted(q.Cluster) + hint.Flags("-i", q.Inputs...)
 }
-
