@@ -55,7 +55,7 @@ func (e entry) lines() (value, below string) {
 }
 
 func (e entry) below() (spread, change string) {
-	close := strings.NewReplacer("\u202f%", "%", "≈ ", "≈")
+	close := strings.NewReplacer("\u202f%", "%", "±\u202f", "±", "≈ ", "≈")
 	return close.Replace(e.Spread), close.Replace(e.signedChange())
 }
 

@@ -17,7 +17,6 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
-	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
-	"plimsoll/workload"
 )
 
 func newPrepare(c console.Streams) *cobra.Command {
