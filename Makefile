@@ -37,6 +37,7 @@ build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
 
 helpers: # what Plimsoll puts on other machines, carried by the program itself
+	@echo "Compiling; the first time this takes some minutes."
 	@for arch in amd64 arm64; do \
 		GOOS=linux GOARCH=$$arch go build -ldflags "-s -w" -o bin/plimsoll-machine-linux-$$arch ./cmd/plimsoll-machine && \
 		gzip -9nc bin/plimsoll-machine-linux-$$arch >infra/remote/helper/built/plimsoll-machine-linux-$$arch.gz || exit 1; done

@@ -83,7 +83,7 @@ func names(nodes []cluster.Node) []string {
 func (m *ClusterLock) compare(c action.Claim, row []string) error {
 	theirs := claimed(c.Cluster, row)
 	switch {
-	case row[0] == c.Run:
+	case row[0] == c.Run && c.Run != "": // who only looks has no name, as a claim has none that was given back
 		if epoch, err := strconv.ParseInt(row[2], 10, 64); err == nil && epoch > c.Epoch {
 			return theirs
 		}
