@@ -38,6 +38,7 @@ build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
 
 helpers: # what Plimsoll puts on other machines, carried by the program itself
+	@echo "Compiling; the first time this takes some minutes."
 	@for arch in amd64 arm64; do \
 		GOOS=linux GOARCH=$$arch go build -ldflags "-s -w" -o bin/plimsoll-machine-linux-$$arch ./cmd/plimsoll-machine && \
 		gzip -9nc bin/plimsoll-machine-linux-$$arch >infra/remote/helper/built/plimsoll-machine-linux-$$arch.gz || exit 1; done
@@ -107,9 +108,12 @@ share: helpers # the program as it is released, and from it the manual pages and
 	bin/plimsoll completion fish >bin/share/fish/vendor_completions.d/plimsoll.fish
 	bin/plimsoll man bin/share/man/man1
 
+# Not every shell expands the ~ of PREFIX=~/.local.
+INTO = $(abspath $(DESTDIR)$(patsubst ~/%,$(HOME)/%,$(PREFIX)))
+
 install: share
-	install -D -m 755 bin/plimsoll $(DESTDIR)$(PREFIX)/bin/plimsoll
-	cd bin/share && find . -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
+	install -D -m 755 bin/plimsoll $(INTO)/bin/plimsoll
+	cd bin/share && find . -type f -exec install -D -m 644 {} $(INTO)/share/{} \;
 
 release: share
 	rm -rf $(DIST) && mkdir -p $(DIST)

@@ -161,7 +161,7 @@ func judgePace(loader string, seconds []GuardSecond, bound time.Duration) []Reas
 	var reasons []Reason
 	if p99 := Lateness(seconds); p99 > bound {
 		reasons = append(reasons, Reason{Loader: loader, What: Late, Excess: float64(p99) / float64(bound),
-			Detail: fmt.Sprintf("(p99 %v, allowed %v)", p99.Round(time.Microsecond), bound.Round(time.Microsecond))})
+			Detail: fmt.Sprintf("(p99 %.1f ms, allowed %.1f ms)", 1e3*p99.Seconds(), 1e3*bound.Seconds())})
 	}
 	if capped > maxCapShare {
 		reasons = append(reasons, Reason{Loader: loader, What: Capped, Excess: capped / maxCapShare,

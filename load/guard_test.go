@@ -137,7 +137,7 @@ func TestJudge(t *testing.T) {
 		{"on time", []load.GuardSecond{lag(900*time.Microsecond, 10)}, fast, ""},
 		{"late", []load.GuardSecond{lag(1100*time.Microsecond, 10)}, fast, "p99 1.1"},
 		{"late, but the server is slower by far", []load.GuardSecond{lag(4*time.Millisecond, 10)}, slow, ""},
-		{"late even so", []load.GuardSecond{lag(6*time.Millisecond, 10)}, slow, "allowed 5ms"},
+		{"late even so", []load.GuardSecond{lag(6*time.Millisecond, 10)}, slow, "allowed 5.0 ms"},
 		{"one operation in a thousand", []load.GuardSecond{lag(0, 999), lag(time.Second, 1)}, fast, ""},
 		{"two in a hundred, of a second that weighs little", []load.GuardSecond{lag(0, 10000), {StartLag: of(time.Second, 20)}}, fast, ""},
 		{"at the cap for a moment", []load.GuardSecond{{CapShare: 0.001}, {}}, fast, ""},

@@ -70,7 +70,7 @@ func (p Plan) release(h journal.Header) (product, version string, err error) {
 			}
 		}
 		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
-			"a rehearsal counts for the same minor version: give it a trial on a staging cluster of that version: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+			"a rehearsal counts for the same minor version: write a trial on a staging cluster of that version, then: "+p.Command+" --trial FILE")
 	}
-	return "", "", hint.With(fmt.Errorf("no lab can be created of %s", h.Product), "give it a trial on a staging cluster: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+	return "", "", hint.With(fmt.Errorf("no lab can be created of %s", h.Product), "write a trial on a staging cluster, then: "+p.Command+" --trial FILE")
 }

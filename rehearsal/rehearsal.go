@@ -42,6 +42,8 @@ type Plan struct {
 	Book     *runbook.Runbook
 	Path     string            // of the book, as the trial names it
 	Said     map[string]string // its inputs, as a person said them for the target
+	Command  string            // that rehearses it, as a person typed it
+	File     string            // where the trial will be
 	Prepared *execute.Prepared // for the target
 	Products []Product
 	Workload string // the load's; "": the engine's usual
@@ -102,13 +104,13 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		switch {
 		case in.Type == "cluster" || in.Type == "clusters" || in.Of != "":
 			return nil, hint.With(fmt.Errorf("input %s names another cluster, for which Plimsoll does not create a lab by itself", name),
-				"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+				"write the trial yourself, then: "+p.Command+" --trial FILE")
 		case in.Type == "node":
 			at := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == value })
 			switch {
 			case p.Copy != nil && at < 0:
 				return nil, hint.With(fmt.Errorf("input %s names %s, which is no node of the cluster, and its copy has no such server", name, value),
-					"leave --on-clone out, and a lab is used; or write the trial yourself: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+					"leave --on-clone out, and a lab is used; or write the trial yourself, then: "+p.Command+" --trial FILE")
 			case p.Copy != nil:
 				with[name] = nodes[min(at, size-1)].Name
 			case at < 0: // a spare server: a lab makes one
@@ -119,7 +121,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		case in.Rehearse.Place:
 			if in.Default == nil {
 				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could use", name),
-					"write the trial yourself, then: plimsoll runbook rehearse RUNBOOK --cluster NAME --trial FILE")
+					"write the trial yourself, then: "+p.Command+" --trial FILE")
 			}
 			with[name] = in.Default.Text
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -33,7 +35,8 @@ func (d *Draft) text(p Plan, place venue, with map[string]string) []byte {
 	h := p.Prepared.Header
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# Rehearses %s on %s (%s %s). Written by plimsoll runbook rehearse; change what your service must still deliver,", h.Runbook, place.is, h.Product, h.Version)
-	line("# then: plimsoll runbook rehearse … --trial THIS FILE. A rehearsal counts for the same text and inputs of the runbook.")
+	line("# then: %s --trial %s", strings.ReplaceAll(p.Command, "\n", " "), hint.Quoted(p.File))
+	line("# A rehearsal counts for the same text and inputs of the runbook.")
 	for _, differs := range d.Differs {
 		line("# Different from the cluster: %s.", differs)
 	}

@@ -56,15 +56,17 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 			how = errorCount(d.Errors)
 		}
 	}
-	text := fmt.Sprintf("from %s on, %.1f s into it", quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), max(d.Onset.Sub(p.From).Seconds(), 0))
+	after := "as soon as it began"
+	if began := d.Onset.Sub(p.From).Round(100 * time.Millisecond); began > 0 {
+		after = fmt.Sprintf("%.1f s after it began", began.Seconds())
+	}
+	text := fmt.Sprintf("from %s on, %s", quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), after)
 	switch {
 	case d.During == "":
 	case d.When == result.After:
-		text += " and " + d.During
-	case d.When == result.Before:
-		text += ", during " + d.During
+		text += ", " + d.During
 	default:
-		text += " and during " + d.During
+		text += ", during " + d.During
 	}
 	text += ": " + how
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {

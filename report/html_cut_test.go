@@ -21,6 +21,26 @@ func compared() *result.Result {
 	return r
 }
 
+// noisy is a timeline on a busy machine: intervals are as wide as their values, and the service is not as before when it ends.
+func noisy() *result.Result {
+	r := reporttest.Timeline()
+	for i := range r.Verdict.Phases {
+		p := &r.Verdict.Phases[i]
+		for n := range p.Figures {
+			e := &p.Figures[n].Estimate
+			e.Low, e.High = e.Value/10, 10*e.Value
+		}
+		if p.Impact == nil {
+			continue
+		}
+		p.Impact.Depth.Low, p.Impact.Depth.High = 0.1, 10
+		for n := range p.Impact.Spells {
+			p.Impact.Spells[n].P99.AsBefore = false
+		}
+	}
+	return r
+}
+
 // cutOff lists tables and curves of which something cannot be reached: what is wider than its place, where that does not scroll. In a
 // wide window nothing needs to scroll.
 const cutOff = `(width => [...document.querySelectorAll("table, svg, canvas")].filter(e => e.getBoundingClientRect().width > 0).filter(e => {
@@ -57,7 +77,7 @@ func longNames() *result.Result {
 // On a phone and on a screen no table and no curve is cut.
 func TestBrowserCutsNothing(t *testing.T) {
 	b := browser.New(t)
-	for name, r := range map[string]*result.Result{"comparison": compared(), "timeline": reporttest.Timeline(), "settings": reporttest.Settings(), "long names": longNames()} {
+	for name, r := range map[string]*result.Result{"comparison": compared(), "timeline": reporttest.Timeline(), "noise": noisy(), "settings": reporttest.Settings(), "long names": longNames()} {
 		file := writePage(t, r)
 		for _, l := range []browser.Look{{Width: 390, Height: 844, Phone: true}, {Width: 1280, Height: 900}} {
 			b.Open("file://"+file, l)

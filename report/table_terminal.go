@@ -48,14 +48,14 @@ func (tb table) columnWidth(i int) int {
 	return w + 2
 }
 
-// lines are an entry's value, and what stands below it: how uncertain it is and how it changed, written close.
+// lines are an entry's value, and what stands below it: how uncertain it is and how it changed, in percent without spaces.
 func (e entry) lines() (value, below string) {
 	spread, change := e.below()
 	return e.Value, strings.TrimSpace(spread + " " + change)
 }
 
 func (e entry) below() (spread, change string) {
-	close := strings.NewReplacer("\u202f", "", "≈ ", "≈")
+	close := strings.NewReplacer("\u202f%", "%", "±\u202f", "±", "≈ ", "≈")
 	return close.Replace(e.Spread), close.Replace(e.signedChange())
 }
 

@@ -173,7 +173,7 @@ func (t *text) claims(v result.Verdict) {
 		t.wrap("  "+style.Render(fmt.Sprintf("%s %-12s", sign(f.Verdict), f.Verdict)), " ", f.Expect)
 		t.wrap(strings.Repeat(" ", 16), " ", sentence(f))
 		if f.Needs != "" {
-			t.wrap(strings.Repeat(" ", 16), " ", "To tell: "+f.Needs+".")
+			t.wrap(strings.Repeat(" ", 16), " ", "To decide: "+f.Needs+".")
 		}
 	}
 	if len(v.Claims) > 0 {

@@ -87,7 +87,7 @@ func worst(all []warmth, of warmth) entry {
 		e.Spread = "warm after " + quantity.Duration(longest.Round(100*time.Millisecond))
 	}
 	if misses >= 0.5 {
-		e.Spread += fmt.Sprintf(", %s read", quantity.Count.Format(misses))
+		e.Spread += fmt.Sprintf(", %s pages read", quantity.Count.Format(misses))
 	}
 	return e
 }

@@ -26,7 +26,7 @@ func OpenHead(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	source, err := os.ReadFile(filepath.Join(dir, SpecFile))
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("open result: %s is no result folder: %w", dir, err), "plimsoll trial list")
+		return nil, hint.With(fmt.Errorf("%s is no result folder: %w", dir, err), "plimsoll trial list shows the results")
 	}
 	r.Source = string(source)
 	if err := readJSON(dir, EnvironmentFile, &r.Environment); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,9 +1,11 @@
 package runbook
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -59,7 +61,7 @@ func (b *Runbook) Accepts(with, at *document.Node) (map[string]string, error) {
 			if _, known := b.Inputs[e.Key]; !known {
 				return nil, document.UnknownKey(e, document.SortedKeys(b.Inputs))
 			}
-			nodes[e.Key], said[e.Key] = e.Value, asText(e.Value)
+			nodes[e.Key], said[e.Key] = e.Value, Said(e.Value)
 		}
 	}
 	_, err := b.resolve(nodes, func(name string) *document.Problem {
@@ -68,8 +70,8 @@ func (b *Runbook) Accepts(with, at *document.Node) (map[string]string, error) {
 	return said, err
 }
 
-// asText is what a person would say on a command line: the items of a list with commas.
-func asText(n *document.Node) string {
+// Said is an input's value as a person would say it on a command line: the items of a list with commas.
+func Said(n *document.Node) string {
 	if n.Kind != document.Sequence {
 		return n.Text
 	}
@@ -97,6 +99,10 @@ func (b *Runbook) resolve(said map[string]*document.Node, missing func(name stri
 		}
 		if n == nil {
 			ps = append(ps, missing(name))
+			continue
+		}
+		if n.Kind == document.Scalar && n.Text == hint.FillIn {
+			ps = append(ps, n.Errorf("%s stands for the value that you give: %s", hint.FillIn, cmp.Or(b.Inputs[name].About, name)))
 			continue
 		}
 		v, err := b.Inputs[name].read(n)

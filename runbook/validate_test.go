@@ -116,7 +116,7 @@ steps:
 func TestInputsAreReadAsTheirTypes(t *testing.T) {
 	b, err := Parse("r.yaml", []byte(`
 runbook: test/inputs
-inputs: {n: {type: integer}, d: {type: duration, default: 5s}, b: {type: boolean, default: true}, t: {}}
+inputs: {n: {type: integer}, d: {type: duration, default: 5s}, b: {type: boolean, default: true}, t: {about: Any text.}}
 steps: [{id: a, uses: pause, with: {for: "${{ inputs.d }}"}}]
 `), action.Generic())
 	if err != nil {
@@ -126,7 +126,7 @@ steps: [{id: a, uses: pause, with: {for: "${{ inputs.d }}"}}]
 	if err != nil || values["n"] != int64(4000) || values["d"] != "5s" || values["b"] != true || values["t"] != "x" {
 		t.Errorf("%v, %v", values, err)
 	}
-	for said, want := range map[string]string{"n=four t=x": "whole number", "n=1": `"t" is missing`, "n=1 t=x m=2": `unknown input "m"`} {
+	for said, want := range map[string]string{"n=four t=x": "whole number", "n=1": `"t" is missing`, "n=1 t=x m=2": `unknown input "m"`, "n=FILL_IN t=x": "--input n: FILL_IN stands for the value that you give: n", "n=1 t=FILL_IN": "the value that you give: Any text."} {
 		given := map[string]string{}
 		for pair := range strings.FieldsSeq(said) {
 			k, v, _ := strings.Cut(pair, "=")

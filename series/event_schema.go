@@ -48,27 +48,18 @@ func WriteEventReference(w io.Writer) error {
 		}
 	}
 	for _, g := range groups {
-		fmt.Fprintf(&b, "\n## Of %s\n\n| kind | meaning | name | detail |\n|---|---|---|---|\n", map[EventGroup]string{OfCluster: "the cluster", OfLoad: "the load", OfTrial: "the trial", OfFleet: "the fleet"}[g]+pluralOf(g))
+		fmt.Fprintf(&b, "\n## %s\n\n| kind | meaning | name | detail |\n|---|---|---|---|\n", strings.ToUpper(string(g[:1]))+string(g[1:]))
 		for _, k := range eventKinds {
 			if k.Group != g {
 				continue
 			}
 			detail := strings.Join(k.Detail, ", ")
 			if slices.Contains(k.Detail, "*") {
-				detail = "by name"
+				detail = "one key for each name"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Kind, k.Means, k.Name, detail)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// pluralOf is the name of a group that is of many.
-func pluralOf(g EventGroup) string {
-	switch g {
-	case OfPhases, OfChanges, OfSteps, OfRuns, OfServers:
-		return string(g)
-	}
-	return ""
 }

@@ -1,6 +1,11 @@
 package watch
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"plimsoll/hint"
+)
 
 // trialFolder begins the runbook of an alert that is a trial and no runbook.
 const trialFolder = "examples/"
@@ -13,20 +18,23 @@ func (a Alert) Trial() string {
 	return ""
 }
 
+// Cluster is the cluster that the alert is about; "" if it is about none, or several.
+func (a Alert) Cluster() string {
+	instance, _, _ := strings.Cut(a.Instance, "/")
+	return cmp.Or(a.Labels["cluster"], instance)
+}
+
+// Given are the inputs that its rule knows of the runbook, each NAME=VALUE. The value is hint.FillIn where only a person knows it.
+func (a Alert) Given() []string { return strings.Fields(a.Inputs) }
+
 // Command is the command that does something about the alert: it plans its runbook on its cluster, or runs its trial. "" if its rule names
 // neither; a rule of somebody's own may have an address there.
 func (a Alert) Command() string {
-	cluster := a.Labels["cluster"]
-	if cluster == "" {
-		cluster, _, _ = strings.Cut(a.Instance, "/")
-	}
 	switch {
 	case a.Runbook == "", strings.Contains(a.Runbook, "://"):
 		return ""
 	case a.Trial() != "":
-		return "plimsoll trial run " + a.Runbook
-	case cluster == "":
-		return "plimsoll runbook plan " + a.Runbook
+		return "plimsoll trial run " + hint.Quoted(a.Runbook)
 	}
-	return "plimsoll runbook plan " + a.Runbook + " --cluster " + cluster
+	return "plimsoll runbook plan " + hint.Quoted(a.Runbook) + hint.Flags("--cluster", cmp.Or(a.Cluster(), hint.FillIn)) + hint.Flags("-i", a.Given()...)
 }

@@ -203,6 +203,7 @@ type Alert struct {
 	Why      string            `json:"why,omitempty"`
 	Do       string            `json:"do,omitempty"`
 	Runbook  string            `json:"runbook,omitempty"` // name of a runbook or trial that does it
+	Inputs   string            `json:"inputs,omitempty"`  // of the runbook, NAME=VALUE with spaces between them; FILL_IN is what only a person knows
 	Expr     string            `json:"expr"`
 	Value    float64           `json:"value"`
 	Since    time.Time         `json:"since"`

@@ -2,9 +2,12 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
+	"plimsoll/hint"
 	"plimsoll/watch"
 )
 
@@ -46,9 +49,23 @@ func (s *Server) viewOf(a watch.Alert) alertView {
 		v.Path = "/fleet/" + pathOf(a.Instance)
 	}
 	if slices.Contains(s.Runbooks, a.Runbook) {
-		v.Books = "/runbooks/" + a.Runbook
+		v.Books = (&url.URL{Path: "/runbooks/" + a.Runbook, RawQuery: filledIn(a).Encode()}).String()
 	}
 	return v
+}
+
+// filledIn is what an alert knows of the form that plans its runbook.
+func filledIn(a watch.Alert) url.Values {
+	form := url.Values{}
+	if cluster := a.Cluster(); cluster != "" {
+		form.Set("cluster", cluster)
+	}
+	for _, given := range a.Given() {
+		if name, value, _ := strings.Cut(given, "="); value != hint.FillIn {
+			form.Set("input-"+name, value)
+		}
+	}
+	return form
 }
 
 // rank orders alerts: what burns first.

@@ -144,7 +144,7 @@ func (s runHandlers) answer(verb string) page {
 			return err
 		}
 		if plan := r.PostFormValue("plan"); plan != p.Plan {
-			return &execute.ChangedPlanError{Read: plan, Is: p.Plan}
+			return hint.With(&execute.ChangedPlanError{Read: plan, Is: p.Plan}, "open the approval again, and read the plan before you answer")
 		}
 		if verb == "approve" {
 			if err := s.mayApprove(r, p); err != nil {

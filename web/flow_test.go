@@ -49,7 +49,7 @@ func TestAPlanThatChangedIsNotBegun(t *testing.T) {
 	hash := planHash.FindStringSubmatch(v.post("/plan", "runbook", "test/quick", "cluster", "orders").body)[1]
 	h.write("word", "hello\n") // now there is nothing to do
 	a := v.post("/runs", "runbook", "test/quick", "cluster", "orders", "plan", hash)
-	if a.status != http.StatusConflict || !strings.Contains(a.body, "the plan is") {
+	if a.status != http.StatusConflict || !strings.Contains(a.body, "the plan is") || !strings.Contains(a.body, "plimsoll runbook plan test/quick --cluster orders") || strings.Contains(a.body, "RUNBOOK") {
 		t.Errorf("answers %d: %s", a.status, a.body)
 	}
 	if runs, err := h.Runs.Store.Runs(t.Context()); err != nil || len(runs) != 0 {
@@ -281,7 +281,7 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	if a := v.get("/fleet/orders/n9"); a.status != http.StatusNotFound {
 		t.Errorf("an instance that is not watched: %d", a.status)
 	}
-	if a := v.get("/alerts").body; !strings.Contains(a, "/runbooks/test/quick") || !strings.Contains(a, "What changed before") || strings.Contains(a, "⟦") {
+	if a := v.get("/alerts").body; !strings.Contains(a, `href="/runbooks/test/quick?cluster=orders"`) || !strings.Contains(a, "plimsoll runbook plan test/quick --cluster orders -i word=FILL_IN") || !strings.Contains(a, "What changed before") || strings.Contains(a, "⟦") {
 		t.Error("the alerts are not as they should be")
 	}
 }
@@ -327,7 +327,7 @@ func TestAnAlertShowsItsCurve(t *testing.T) {
 		t.Error("nothing leads to the alert")
 	}
 	page := v.get(path)
-	for _, want := range []string{"<svg class=\"chart\"", "plimsoll_replica_lag_seconds{instance=&#34;orders/n2&#34;}", "innodb_flush_log_at_trx_commit", "/runbooks/test/quick", "plimsoll watch silence alertname=ReplicaLag instance=orders/n2 --for 2h", "Look at what it applies."} {
+	for _, want := range []string{"<svg class=\"chart\"", "plimsoll_replica_lag_seconds{instance=&#34;orders/n2&#34;}", "innodb_flush_log_at_trx_commit", "/runbooks/test/quick?cluster=orders", "plimsoll watch silence alertname=ReplicaLag instance=orders/n2 --for 2h", "Look at what it applies."} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the alert lacks %q", want)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/analyze"
+	"plimsoll/hint"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/runbook"
@@ -140,11 +141,7 @@ func command(words ...any) string {
 		}
 	}
 	for _, w := range words {
-		text := fmt.Sprint(w)
-		if text == "" || strings.ContainsAny(text, " \t\n'\"$`\\|&;()<>*?[]{}~#!") {
-			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-		}
-		out = append(out, text)
+		out = append(out, hint.Quoted(fmt.Sprint(w)))
 	}
 	return strings.Join(out, " ")
 }

@@ -450,7 +450,7 @@ func (h *house) keep(name string, r *result.Result) {
 func watched() Watch {
 	at := time.Now()
 	fleet := watch.Fleet{At: at, Alerts: []watch.Alert{
-		{Rule: "ReplicaLag", Instance: "orders/n2", Severity: "warning", State: "firing", Summary: "n2 is 42 s behind", Why: "Reads from it are old.", Do: "Look at what it applies.", Runbook: "test/quick", Expr: "plimsoll_replica_lag_seconds > 30", Value: 42, Since: at.Add(-4 * time.Minute)},
+		{Rule: "ReplicaLag", Instance: "orders/n2", Severity: "warning", State: "firing", Summary: "n2 is 42 s behind", Why: "Reads from it are old.", Do: "Look at what it applies.", Runbook: "test/quick", Inputs: "word=FILL_IN", Expr: "plimsoll_replica_lag_seconds > 30", Value: 42, Since: at.Add(-4 * time.Minute)},
 		{Rule: "BucketEmpties", Instance: "billing/n1", Severity: "critical", State: "pending", Summary: "its burst bucket is empty in 3 h", Expr: "plimsoll_hours_until_empty < 4", Value: 3, Since: at.Add(-time.Minute)},
 	}, Instances: []watch.Instance{
 		{Name: "billing/n2", Cluster: "billing", Node: "n2", Address: "10.0.0.8:3306", Environment: "production", Engine: "mysql", Role: "replica", State: watch.Down, Why: "connect: connection refused"},

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/hint"
 	"plimsoll/internal/document"
+	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -61,6 +63,7 @@ type bookPage struct {
 	Cluster  string   `json:"-"` // chosen
 	Gate     int      `json:"rehearsals"`
 	Trouble  *trouble `json:"trouble,omitempty"` // why what was said cannot be planned
+	Command  string   `json:"command"`
 }
 
 // input is a field of the form.
@@ -96,26 +99,20 @@ func (s runHandlers) form(r *http.Request, name string) (*bookPage, error) {
 	if b.Gate != nil {
 		p.Gate = b.Gate.Rehearsals
 	}
+	var said []fact
 	for _, name := range document.SortedKeys(b.Inputs) {
 		in := b.Inputs[name]
 		field := input{Name: name, Type: cmp.Or(string(in.Type), "text"), About: in.About, Enum: in.Enum, Required: in.Default == nil, Value: r.FormValue("input-" + name)}
 		if in.Default != nil {
-			field.Default = textOfNode(in.Default)
+			field.Default = runbook.Said(in.Default)
 		}
 		p.Inputs = append(p.Inputs, field)
+		if field.Required || field.Value != "" {
+			said = append(said, fact{name, cmp.Or(field.Value, hint.FillIn)})
+		}
 	}
+	p.Command = typed("plan", p.Name, cmp.Or(p.Cluster, hint.FillIn), said)
 	return p, nil
-}
-
-func textOfNode(n *document.Node) string {
-	if n.Kind == document.Scalar {
-		return n.Text
-	}
-	var items []string
-	for _, i := range n.Items {
-		items = append(items, i.Text)
-	}
-	return strings.Join(items, ",")
 }
 
 // planPage is what a run would do, and the form that begins it.
@@ -299,12 +296,16 @@ func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
 		return journal.PlanRefusal(err, again)
 	}
 	if is := p.Header.Plan.Hash; is != r.PostFormValue("plan") {
-		return &execute.ChangedPlanError{Read: r.PostFormValue("plan"), Is: is}
+		return &execute.ChangedPlanError{Read: r.PostFormValue("plan"), Is: is, Plan: again}
 	}
 	run, err := as.Begin(r.Context(), p)
 	var closed *plan.GateError
 	if errors.As(err, &closed) {
 		closed.Typed = rehearsed(r.PostFormValue("runbook"), p.Header.Cluster, said)
+	}
+	var changed *execute.ChangedPlanError
+	if errors.As(err, &changed) {
+		changed.Plan = again
 	}
 	if err != nil {
 		return err

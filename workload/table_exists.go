@@ -21,18 +21,32 @@ func Exists(ctx context.Context, session engine.Session, table string) (bool, er
 	return true, nil
 }
 
-// WithData puts into the hint of an error about the data of a workload which database and workload it is: words are those flags of
-// plimsoll load, as one types them. Other errors stay as they are.
-func WithData(err error, words string) error {
+// Typed is a workload's data in a database, as flags of plimsoll load name it.
+type Typed struct {
+	Target, Workload string
+	Parameters       []string // each NAME=VALUE
+	Password         []string // the flag that says where it is found, and its value; none: it needs none
+}
+
+// Explain makes a whole command of the hint of an error about the data. Other errors stay as they are.
+func (t Typed) Explain(err error) error {
 	var present *PresentError
 	var absent *AbsentError
 	switch {
 	case errors.As(err, &present):
-		return hint.With(err, present.Hint()+" "+words)
+		return hint.With(err, present.Hint()+t.flags())
 	case errors.As(err, &absent):
-		return hint.With(err, absent.Hint()+" "+words)
+		return hint.With(err, absent.Hint()+t.flags())
 	}
 	return err
+}
+
+func (t Typed) flags() string {
+	text := hint.Flags("--target", t.Target) + hint.Flags("--workload", t.Workload) + hint.Flags("--param", t.Parameters...)
+	if len(t.Password) == 2 {
+		text += hint.Flags(t.Password[0], t.Password[1])
+	}
+	return text
 }
 
 // PresentError refuses to make tables where there is one of that name.

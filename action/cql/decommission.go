@@ -172,6 +172,7 @@ func unleft(err error) error {
 	if err == nil {
 		return nil
 	}
+	// nodetool exits with 1 for this refusal, for a wrong argument and for a connection that it cannot open: its text alone tells them apart.
 	if strings.Contains(err.Error(), "Unsupported operation: ") {
 		return &hint.PermanentError{Reason: err.Error(),
 			Advice: "nothing was started. If there are not enough nodes, add one first, or lower the keyspace's replication and run cql/repair; if data is moving, wait until it is done; then plimsoll runbook resume RUN"}

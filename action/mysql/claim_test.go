@@ -129,8 +129,8 @@ func claimsInABrokenTable(t *testing.T, on *cluster.Cluster) {
 		t.Errorf("in another table: %v", err)
 	}
 	tell("ALTER TABLE plimsoll.claim CHANGE bearer holder VARCHAR(200) NOT NULL")
-	if err := m.Clear(ctx, c); err != nil {
-		t.Error(err)
+	if err := errors.Join(m.Clear(ctx, c), m.Look(ctx, "c")); err != nil {
+		t.Errorf("when it is given back: %v", err)
 	}
 }
 
@@ -172,6 +172,18 @@ func claimsWhereNobodyAnswers(t *testing.T, on *cluster.Cluster) {
 	}
 	if err := errors.Join(m.Clear(ctx, c), m.Look(ctx, "c")); err != nil {
 		t.Errorf("given back, a look says %v", err)
+	}
+}
+
+// A claim that was given back is nobody's to who looks, and tells the run that had one before that another was there.
+func TestAClaimThatWasGivenBackIsNobodys(t *testing.T) {
+	row, m := []string{"", "", "7", "60000000", "1000", "0"}, &ClusterLock{}
+	if err := m.compare(action.Claim{Cluster: "c"}, row); err != nil {
+		t.Errorf("who looks is told: %v", err)
+	}
+	lost := action.Claim{Cluster: "c", Run: "r1", Epoch: 1, For: time.Minute, Held: true, Since: time.Now().Add(-time.Hour)}
+	if err := m.compare(lost, row); err == nil || !strings.Contains(err.Error(), "another run held cluster c in the meantime") {
+		t.Errorf("who had it before is told: %v", err)
 	}
 }
 

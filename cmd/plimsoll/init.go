@@ -129,15 +129,16 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 		return console.UsageError{Text: file + " exists already, and is left as it is", Hint: "name another file"}
 	}
 	if err != nil {
-		return hint.Missing(fmt.Errorf("write %s: %w", file, err), "create the folder first: mkdir -p "+console.Quoted(filepath.Dir(file)))
+		return hint.Missing(fmt.Errorf("write %s: %w", file, err), "create the folder first: mkdir -p "+hint.Quoted(filepath.Dir(file)))
 	}
 	_, err = f.Write(text.Bytes())
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
+	typed := hint.Quoted(file)
 	next := map[string]string{
-		"trial":     "plimsoll trial validate " + file + ", then plimsoll trial run " + file + " --quick",
-		"runbook":   "plimsoll runbook validate " + file + ", then plimsoll runbook rehearse " + file + " --cluster NAME",
+		"trial":     "plimsoll trial validate " + typed + ", then plimsoll trial run " + typed + " --quick",
+		"runbook":   "plimsoll runbook validate " + typed + ", then plimsoll runbook rehearse " + typed + hint.Flags("--cluster", hint.FillIn) + hint.Flags("-i", "node="+hint.FillIn),
 		"inventory": "plimsoll runbook plan mysql/set-variable --cluster " + s.Name + " -i name=max_connections -i value=500",
 	}[kind]
 	if s.CQL && kind == "inventory" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/hint"
 	"plimsoll/inventory"
 )
 
@@ -32,7 +33,7 @@ func inventoryFlag(root *cobra.Command, given *console.Given) {
 		if _, err := os.Stat(path); err != nil {
 			return console.UsageError{
 				Text: fmt.Sprintf("--inventory %s: %v", file, err),
-				Hint: "plimsoll init inventory " + console.Quoted(file) + " writes one; without --inventory, " + inventory.File + " is looked for here, in the parent folders and in ~/.config/plimsoll",
+				Hint: "plimsoll init inventory " + hint.Quoted(file) + " writes one; without --inventory, " + inventory.File + " is looked for here, in the parent folders and in ~/.config/plimsoll",
 			}
 		}
 		if given != nil {

@@ -83,6 +83,16 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// PREFIX=~/.local reaches make as it is typed from a shell that expands no ~ there: nothing may go into a folder of that name.
+func TestInstallExpandsTheHomeFolder(t *testing.T) {
+	install := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-n", "install", "PREFIX=~/.local")
+	install.Dir, install.Env = "../..", append(os.Environ(), "HOME=/home/ann")
+	out, err := install.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), " /home/ann/.local/bin/plimsoll\n") || !strings.Contains(string(out), "{} /home/ann/.local/share/{}") || strings.Contains(string(out), "~") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // go install from a clone gives a program that works.
 func TestGoInstallFromAClone(t *testing.T) {
 	if testing.Short() {

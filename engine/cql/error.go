@@ -68,7 +68,8 @@ func detail(e *engine.Error, err gocql.RequestError) {
 	}
 }
 
-// isMissing tells the errors about what is not there among the many that have the code of an invalid query.
+// isMissing tells the errors about what is not there among the many that have the code of an invalid query. It reads the server's text: the
+// protocol has one code for all of them, and sends nothing but the text with it.
 func isMissing(text string) bool {
 	text = strings.ToLower(text)
 	for _, mark := range []string{"does not exist", "doesn't exist", "unconfigured table", "undefined column name", "unknown keyspace",

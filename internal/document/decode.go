@@ -296,10 +296,16 @@ func UnknownName(n *Node, what string, known []string) *Problem {
 	}
 	p := n.Errorf("unknown %s %q, expected %s", what, text, list(known))
 	if near := Nearest(text, known); near != "" {
+		if len(known) > many {
+			p = n.Errorf("unknown %s %q", what, text)
+		}
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return p
 }
+
+// many is from how many names on a list of them hides the one that is meant.
+const many = 30
 
 func list(names []string) string {
 	if len(names) == 0 {

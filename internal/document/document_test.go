@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -128,6 +129,21 @@ func TestAssignAndOverlay(t *testing.T) {
 		t.Fatal(err)
 	} else if err := root.Decode(&s); err == nil || !strings.Contains(err.Error(), "--set nodes") {
 		t.Errorf("a bad --set does not name itself: %v", err)
+	}
+}
+
+// The name that is meant does not drown in a list of all.
+func TestOfManyNamesOnlyTheNearestIsSaid(t *testing.T) {
+	names := make([]string, 40)
+	for i := range names {
+		names[i] = fmt.Sprint("mysql/change-", i)
+	}
+	n := &Node{File: "t.yaml", Line: 1, Column: 1, Text: "mysql/chagne-7"}
+	if got, want := UnknownName(n, "runbook", names).Error(), `t.yaml:1:1: unknown runbook "mysql/chagne-7" (did you mean "mysql/change-7"?)`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if n.Text = "other"; !strings.Contains(UnknownName(n, "runbook", names).Error(), "mysql/change-38 or mysql/change-39") {
+		t.Error("where none is near, they are not listed")
 	}
 }
 

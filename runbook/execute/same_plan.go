@@ -15,6 +15,7 @@ import (
 type ChangedPlanError struct {
 	Read, Is string   // their hashes
 	What     []string // the differences, where they are known
+	Plan     string   // the command that plans it again; "": not known
 }
 
 func (e *ChangedPlanError) Error() string {
@@ -27,7 +28,10 @@ func (e *ChangedPlanError) Error() string {
 
 // Hint says what to do.
 func (e *ChangedPlanError) Hint() string {
-	return "something has changed since the plan was made: read the new plan (plimsoll runbook plan RUNBOOK --cluster NAME, with the same inputs), then run it"
+	if e.Plan == "" {
+		return "something has changed since the plan was made: plan again with the same inputs, read the new plan, then run it"
+	}
+	return "something has changed since the plan was made: read the new plan, then run it: " + e.Plan
 }
 
 // samePlan makes the plan of a header once more: *ChangedPlanError if it would do something else by now, or starts from something else.

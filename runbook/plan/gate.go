@@ -55,7 +55,7 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	rehearse := "plimsoll runbook rehearse RUNBOOK --cluster NAME, with the same inputs"
+	rehearse := "plimsoll runbook rehearse, with the same runbook, cluster and inputs"
 	if e.Typed != "" {
 		rehearse = "plimsoll runbook rehearse " + e.Typed
 	}

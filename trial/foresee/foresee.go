@@ -28,8 +28,8 @@ func (f Foreseen) String() string {
 }
 
 // foreseen is a refusal of what must be otherwise.
-func foreseen(of string, err error) Foreseen {
-	return Foreseen{Of: of, Why: err.Error(), Do: journal.OfPlan(hint.Of(err), "plimsoll trial run FILE"), Must: true}
+func foreseen(t *spec.Trial, of string, err error) Foreseen {
+	return Foreseen{Of: of, Why: err.Error(), Do: journal.OfPlan(hint.Of(err), t.Command), Must: true}
 }
 
 // Foresee asks a cluster that runs what can be told of a trial before its load, and changes nothing.

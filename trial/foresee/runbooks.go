@@ -43,20 +43,20 @@ func RunbooksAt(ctx context.Context, t *spec.Trial, prepare func(context.Context
 			continue
 		}
 		p, err := prepare(ctx, execute.Request{Book: call.Book, Cluster: clusterName, Inputs: call.Said})
-		all = append(all, ofPlan(call.Name(), p, err, first)...)
+		all = append(all, ofPlan(t, call.Name(), p, err, first)...)
 		first = false
 	}
 	return all
 }
 
 // ofPlan is what a plan foretells of a run.
-func ofPlan(name string, p *execute.Prepared, err error, first bool) []Foreseen {
+func ofPlan(t *spec.Trial, name string, p *execute.Prepared, err error, first bool) []Foreseen {
 	var lacks *execute.LackError
 	switch {
 	case errors.As(err, &lacks):
-		return []Foreseen{foreseen(name, err)}
+		return []Foreseen{foreseen(t, name, err)}
 	case err != nil && first:
-		f := foreseen(name, err)
+		f := foreseen(t, name, err)
 		f.Must = false
 		return []Foreseen{f}
 	case err != nil:
@@ -64,15 +64,15 @@ func ofPlan(name string, p *execute.Prepared, err error, first bool) []Foreseen 
 	}
 	all := GuardrailsOf(p.Guardrails)
 	if len(p.Lacks) > 0 {
-		all = append(all, foreseen(name, &execute.LackError{All: p.Lacks}))
+		all = append(all, foreseen(t, name, &execute.LackError{All: p.Lacks}))
 	}
 	for _, r := range p.Room {
 		if err := r.Trouble(); err != nil {
-			all = append(all, foreseen(name, err))
+			all = append(all, foreseen(t, name, err))
 		}
 	}
 	if trouble := p.Header.Plan.Trouble(); trouble != nil && first {
-		f := foreseen(name, trouble)
+		f := foreseen(t, name, trouble)
 		f.Must = false // the load, or time, may change it
 		all = append(all, f)
 	}

@@ -38,7 +38,7 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 			Size: c.Cluster.Nodes, Number: 1, Name: "n1", Dir: deps.Home, Config: c.Cluster.Config, Dist: dist, Alone: c.Cluster.Topology == spec.Separate,
 		}
 		if err := checker.CheckSettings(ctx, deps.Machine, node); err != nil {
-			all = append(all, foreseen(strings.TrimSpace("settings of "+c.Name), err))
+			all = append(all, foreseen(t, strings.TrimSpace("settings of "+c.Name), err))
 		}
 	}
 	return all

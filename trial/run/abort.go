@@ -30,15 +30,14 @@ type abort struct {
 
 func (h *abort) Error() string { return h.reason }
 
-func refusedBy(ctx context.Context, call spec.Call, err error, steps ...string) error {
+// refusedBy is the answer of a trial whose run was refused. What is advised about the run is said of the trial, by the command that runs it again:
+// the run was on servers that end with the trial.
+func refusedBy(ctx context.Context, t *spec.Trial, call spec.Call, err error, steps ...string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: journal.OfPlan(hint.Of(err), again), steps: steps}
+	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: journal.OfPlan(hint.Of(err), t.Command), steps: steps}
 }
-
-// again is how a trial goes on whose runbook is advised to go on: the run was on servers that end with the trial.
-const again = "plimsoll trial run FILE"
 
 // refusing are the ids of the steps of a plan that cannot be checked, or of which Plimsoll cannot tell whether they are needed.
 func refusing(p journal.Plan) []string {
@@ -52,14 +51,14 @@ func refusing(p journal.Plan) []string {
 }
 
 // endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
-func endedBadly(call spec.Call, st *journal.State, run string) *abort {
+func endedBadly(t *spec.Trial, call spec.Call, st *journal.State, run string) *abort {
 	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
 	if st.Cause != "" {
 		h.answer = analyze.CouldNotRun
 	}
 	for _, i := range st.Items {
 		if i.Phase == journal.StepFailed && i.Cause != "" {
-			h.answer, h.advice = analyze.CouldNotRun, journal.OfPlan(strings.ReplaceAll(i.Advice, " "+run, " RUN"), again)
+			h.answer, h.advice = analyze.CouldNotRun, journal.OfPlan(strings.ReplaceAll(i.Advice, " "+run, " RUN"), t.Command)
 		}
 	}
 	return h
@@ -132,7 +131,7 @@ func (r *runner) leave(ctx context.Context, x *execution) (*journal.State, error
 	r.observe(progress.Stage{Doing: progress.Stopping, Detail: "the run of " + x.call.Name() + " is being abandoned", Share: -1})
 	switch outcome, err := giveRunUp(ctx, r, x, st.Outcome == ""); {
 	case err != nil:
-		r.note("The run of %s may still hold the lock of %s (%v): check whether the work that it began is still running there; plimsoll trial run FILE --break-lock REASON takes over the lock.", x.call.Name(), r.trial.Existing.Name, err)
+		r.note("The run of %s may still hold the lock of %s (%v): check whether the work that it began is still running there; %s --break-lock REASON takes over the lock.", x.call.Name(), r.trial.Existing.Name, err, r.trial.Command)
 	case st.Events == 0: // nothing was done
 	case outcome != journal.RunCancelled:
 		r.note("The run of %s ended only after the trial: %s.", x.call.Name(), outcome)

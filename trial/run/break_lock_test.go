@@ -78,7 +78,7 @@ phases: {warmup: 1s}
 	if err := on.Execute(t.Context(), "", []string{"UPDATE plimsoll.claim SET expires = NOW(6) - INTERVAL 1 MINUTE"}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	if why := try("dead", ""); !strings.Contains(why, locked) || !strings.Contains(why, "--break-lock REASON") {
+	if why := try("dead", ""); !strings.Contains(why, locked) || !strings.Contains(why, "plimsoll trial run trial.yaml --break-lock REASON") {
 		t.Errorf("%s", why)
 	}
 	if why := try("broken", "its machine burned"); strings.Contains(why, locked) {

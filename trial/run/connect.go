@@ -5,8 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/internal/document"
 	"plimsoll/load"
 	"plimsoll/trial/spec"
 	"plimsoll/workload"
@@ -149,7 +152,7 @@ func adopt(ctx context.Context, c *spec.Cell, all []engine.Database, target *spe
 		if err := c.Workload.Adopt(ctx, db); err != nil {
 			err = fmt.Errorf("check the data of %s: %w", c.Load.Workload, err)
 			if target != nil { // a person has prepared its data, or has not
-				err = workload.WithData(err, dataFlags(c, target))
+				err = prepared(target, c.Source, c.Load.Parameters).Explain(err)
 			}
 			return err
 		}
@@ -157,7 +160,11 @@ func adopt(ctx context.Context, c *spec.Cell, all []engine.Database, target *spe
 			continue
 		}
 		if err := c.Beside.Adopt(ctx, db); err != nil {
-			return fmt.Errorf("check the ledger: %w", err)
+			err = fmt.Errorf("check the ledger: %w", err)
+			if target != nil {
+				err = prepared(target, c.Beside.Name(), c.Load.Ledger.Parameters).Explain(err)
+			}
+			return err
 		}
 	}
 	return nil
@@ -174,13 +181,28 @@ func connect(c *spec.Cell, all []engine.Database, seed uint64) load.Connect {
 	}
 }
 
-// dataFlags are a target and a cell's workload as flags of plimsoll load.
-func dataFlags(c *spec.Cell, target *spec.ExistingCluster) string {
-	words := "--target " + target.Name + " --workload " + c.Load.Workload
-	if c.Load.Parameters != nil {
-		for _, p := range c.Load.Parameters.Entries {
-			words += " --param " + p.Key + "=" + p.Value.Text
+// prepared is the data that a person prepares on a target before the trial, as plimsoll load names it.
+func prepared(target *spec.ExistingCluster, source string, parameters *document.Node) workload.Typed {
+	t := workload.Typed{Target: target.Name, Workload: source}
+	if parameters != nil {
+		for _, p := range parameters.Entries {
+			t.Parameters = append(t.Parameters, p.Key+"="+p.Value.Text)
 		}
 	}
-	return words
+	if target.Listed || target.Password == nil { // the inventory knows
+		return t
+	}
+	switch p := target.Password; {
+	case p.Env != "":
+		t.Password = []string{"--password-env", p.Env}
+	case p.File != "":
+		t.Password = []string{"--password-file", p.File}
+	case len(p.Command) > 0:
+		words := make([]string, len(p.Command))
+		for i, w := range p.Command {
+			words[i] = hint.Quoted(w)
+		}
+		t.Password = []string{"--password-command", strings.Join(words, " ")}
+	}
+	return t
 }

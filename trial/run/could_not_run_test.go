@@ -36,10 +36,10 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 		why  string
 		do   string
 	}{
-		"a lock":            {halt: refusedBy(t.Context(), *call, locked), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "lab/freeze: the cluster shop is locked by run 7f", do: "plimsoll runbook status 7f"},
-		"a template":        {halt: endedBadly(*call, dead(journal.BadInputs), "r1"), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "step set: value is a mapping, expected a text"},
-		"no such metric":    {halt: endedBadly(*call, &journal.State{Outcome: journal.RunFailed, Cause: journal.NoMetrics, Why: "guardrail lag: no data"}, "r1"), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "guardrail lag: no data"},
-		"a change failed":   {halt: endedBadly(*call, dead(""), "r1"), want: analyze.Fail},
+		"a lock":            {halt: refusedBy(t.Context(), tr, *call, locked), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "lab/freeze: the cluster shop is locked by run 7f", do: "plimsoll runbook status 7f"},
+		"a template":        {halt: endedBadly(tr, *call, dead(journal.BadInputs), "r1"), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "step set: value is a mapping, expected a text"},
+		"no such metric":    {halt: endedBadly(tr, *call, &journal.State{Outcome: journal.RunFailed, Cause: journal.NoMetrics, Why: "guardrail lag: no data"}, "r1"), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "guardrail lag: no data"},
+		"a change failed":   {halt: endedBadly(tr, *call, dead(""), "r1"), want: analyze.Fail},
 		"a server died":     {cut: fmt.Errorf("cell %q: %w", "a", errors.New("start server: its disk is full")), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "its disk is full"},
 		"a person stops it": {cut: context.Canceled, want: analyze.Inconclusive, how: result.Interrupted},
 	} {
@@ -71,12 +71,12 @@ func TestATrialAdvisesNothingAboutItsRun(t *testing.T) {
 	tr := spectest.Parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\ntimeline: [{baseline: 5s}, {run: lab/freeze}]\n", spec.Options{})
 	call := *tr.Cells[0].Timeline[1].Call
 	step := &journal.Step{Key: "set", Step: &runbook.Step{ID: "set"}, Phase: journal.StepFailed, Cause: journal.BadInputs, Advice: "fix it, then plimsoll runbook resume freeze-a1b2c3"}
-	const want = "fix it, then plimsoll trial run FILE"
-	if h := endedBadly(call, &journal.State{Outcome: journal.RunFailed, Items: []*journal.Step{step}}, "freeze-a1b2c3"); h.advice != want {
+	const want = "fix it, then plimsoll trial run trial.yaml"
+	if h := endedBadly(tr, call, &journal.State{Outcome: journal.RunFailed, Items: []*journal.Step{step}}, "freeze-a1b2c3"); h.advice != want {
 		t.Errorf("%q", h.advice)
 	}
 	var h *abort
-	if err := refusedBy(t.Context(), call, hint.With(errors.New("no"), "fix it, then plimsoll runbook resume RUN")); !errors.As(err, &h) || h.advice != want {
+	if err := refusedBy(t.Context(), tr, call, hint.With(errors.New("no"), "fix it, then plimsoll runbook resume RUN")); !errors.As(err, &h) || h.advice != want {
 		t.Errorf("%v: %q", err, h.advice)
 	}
 }

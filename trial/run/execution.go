@@ -37,14 +37,14 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	service := r.runs.service
 	p, err := service.Prepare(ctx, execute.Request{Book: call.Book, Cluster: r.nameOf(s), Inputs: call.Said, BreakLock: r.options.BreakLock})
 	if err != nil {
-		return nil, refusedBy(ctx, call, err)
+		return nil, refusedBy(ctx, r.trial, call, err)
 	}
 	if err := p.Trouble(); err != nil {
-		return nil, refusedBy(ctx, call, err, refusing(p.Header.Plan)...)
+		return nil, refusedBy(ctx, r.trial, call, err, refusing(p.Header.Plan)...)
 	}
 	x := &execution{call: call, tell: tell, show: show, asked: make(chan journal.Event, 64), begun: map[string]time.Time{}}
 	if x.id, err = service.Begin(ctx, p); err != nil {
-		return nil, refusedBy(ctx, call, err)
+		return nil, refusedBy(ctx, r.trial, call, err)
 	}
 	r.runs.follow(x)
 	defer r.runs.follow(nil)
@@ -55,7 +55,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	aborted, err := awaitRun(ctx, r, x)
 	st, stateErr := r.leave(ctx, x)
 	if why := x.claimStays(); why != "" && r.trial.Existing != nil { // the trial's store, which could take it back, ends with the trial
-		r.note("After the run of %s %s. plimsoll trial run FILE --break-lock REASON takes over the lock.", call.Name(), why)
+		r.note("After the run of %s %s. %s --break-lock REASON takes over the lock.", call.Name(), why, r.trial.Command)
 	}
 	if stateErr != nil {
 		return x.steps(), errors.Join(err, stateErr)
@@ -74,7 +74,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 		return x.steps(), err
 	}
 	if aborted == nil && st.Outcome != journal.RunDone {
-		aborted = endedBadly(call, st, x.id)
+		aborted = endedBadly(r.trial, call, st, x.id)
 	}
 	if aborted != nil {
 		return x.steps(), aborted

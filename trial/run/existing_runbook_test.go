@@ -19,7 +19,7 @@ func TestRunbooksOnTargets(t *testing.T) {
 	parts := withInventory(t, clusters)
 	for target, want := range map[string]string{
 		"shop-staging":                       "",
-		"shop":                               "which is in production",
+		"shop":                               "which is in production, for a trial (plimsoll runbook rehearse mysql/set-variable --cluster shop -i name=sync_binlog -i value=1, then: ",
 		"'mysql://root@127.0.0.1:3306/shop'": "needs a cluster that plimsoll.yaml lists",
 	} {
 		_, err := spec.Parse("trial.yaml", []byte("trial: t\ncluster: {target: "+target+"}\n"+load+timeline), spec.Options{}, parts)

@@ -68,7 +68,7 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 		{name: "it failed", with: fails, limit: "5m", says: "The run of test/change was abandoned."},
 		{name: "it lasts", with: lasts, limit: "3s", says: "The run of test/change was abandoned."},
 		{name: "a person interrupts", with: lasts, limit: "5m", interrupt: true, says: "The run of test/change was abandoned."},
-		{name: "the cluster does not answer", with: fails, limit: "5m", mute: true, says: "it does not answer. plimsoll trial run FILE --break-lock REASON takes over the lock."},
+		{name: "the cluster does not answer", with: fails, limit: "5m", mute: true, says: "it does not answer. plimsoll trial run FOLDER/trial.yaml --break-lock REASON takes over the lock."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ phases: {warmup: 1s, rounds: 1}
 			if result == nil || c.interrupt != errors.Is(err, context.Canceled) || !c.interrupt && err != nil {
 				t.Fatalf("%v, %v", result, err)
 			}
-			if notes := strings.Join(result.Verdict.Notes, "\n"); !strings.Contains(notes, c.says) {
+			if notes := strings.Join(result.Verdict.Notes, "\n"); !strings.Contains(notes, strings.ReplaceAll(c.says, "FOLDER", folder)) {
 				t.Errorf("notes %s, want %q", notes, c.says)
 			}
 			if !claimed.ever || c.mute != (claimed.has != "") {

@@ -2,11 +2,13 @@ package spec
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
 )
@@ -80,6 +82,22 @@ func beside(name *document.Node) *document.Node {
 	found := *name
 	found.Text = filepath.Join(filepath.Dir(name.File), name.Text)
 	return &found
+}
+
+// onCluster says how to do what a call does to a cluster in production: no trial may.
+func (p Parts) onCluster(c *Call, name string) string {
+	if _, is := action.Find(p.Actions, c.Change); is {
+		return fmt.Sprintf("write a runbook whose step uses %s (plimsoll init runbook FILE), then rehearse it", c.Change)
+	}
+	named := *c.At
+	named.Text = c.Change
+	book := hint.Quoted(beside(&named).Text) + hint.Flags("--cluster", name)
+	if c.With != nil {
+		for _, e := range c.With.Entries {
+			book += hint.Flags("-i", e.Key+"="+runbook.Said(e.Value))
+		}
+	}
+	return "plimsoll runbook rehearse " + book + ", then: plimsoll runbook run " + book
 }
 
 // resolve finds what a call means and refuses, with its place, what can never work.

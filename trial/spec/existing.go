@@ -156,7 +156,7 @@ func (t *Trial) keepOff(e *ExistingCluster, parts Parts) error {
 			ps.Add(call.At, call.At.Errorf("%s needs a cluster that %s lists, or %s", call.Name(), inventory.File, own))
 		case e.Environment == cluster.Production:
 			ps.Add(call.At, call.At.Errorf("%s would change %s, which is in production, for a trial", call.Name(), e.Name).
-				WithHint("plimsoll runbook rehearse RUNBOOK --cluster %s, then: plimsoll runbook run RUNBOOK --cluster %s", e.Name, e.Name))
+				WithHint("%s", parts.onCluster(call, e.Name)))
 		}
 	}
 	for _, f := range t.Compare.Factors {

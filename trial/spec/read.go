@@ -15,6 +15,15 @@ type Options struct {
 	Set   []string // key=value, over everything else
 }
 
+// Command is the command that runs the trial of a file with these options.
+func (o Options) Command(file string) string {
+	text := "plimsoll trial run " + hint.Quoted(file)
+	if o.Quick {
+		text += " --quick"
+	}
+	return text + hint.Flags("--set", o.Set...)
+}
+
 // Trial is a validated spec, ready to run.
 type Trial struct {
 	Spec
@@ -22,6 +31,7 @@ type Trial struct {
 	Expectations []expect.Comparison
 	Tables       []string         // the statements of cluster.schema
 	Existing     *ExistingCluster // nil: the clusters are the trial's own
+	Command      string           // runs it again
 	OneRound     bool             // it asked to be judged by a single round
 }
 
@@ -68,6 +78,7 @@ func Parse(name string, data []byte, o Options, parts Parts) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Command = o.Command(name)
 	return t, nil
 }
 

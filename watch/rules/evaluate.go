@@ -223,7 +223,8 @@ func (e *Evaluator) hold(ctx context.Context, key string, r store.Rule, labels m
 		}
 		e.active[key] = a
 	}
-	a.Value, a.Summary, a.Why, a.Do, a.Runbook = value, cmp.Or(texts["summary"], r.Alert), cmp.Or(texts["why"], texts["description"]), texts["do"], cmp.Or(texts["runbook"], texts["runbook_url"])
+	a.Value, a.Summary, a.Why, a.Do = value, cmp.Or(texts["summary"], r.Alert), cmp.Or(texts["why"], texts["description"]), texts["do"]
+	a.Runbook, a.Inputs = cmp.Or(texts["runbook"], texts["runbook_url"]), texts["inputs"]
 	a.Resolved = at // the last time it held
 	if a.State == Pending && at.Sub(a.Since) >= r.For {
 		a.State, a.Fired = Firing, at

@@ -144,7 +144,7 @@ func (a alertTest) compare(active []watch.Alert) (failures []string) {
 			failures = append(failures, fmt.Sprintf("at %v, %s does not fire with %s", a.At, a.Alert, key))
 			continue
 		}
-		for name, said := range map[string]string{"summary": got.Summary, "why": got.Why, "do": got.Do, "runbook": got.Runbook} {
+		for name, said := range map[string]string{"summary": got.Summary, "why": got.Why, "do": got.Do, "runbook": got.Runbook, "inputs": got.Inputs} {
 			if text := want.Annotations[name]; text != said && (text != "" || name != "summary") { // a rule without one is called by its name
 				failures = append(failures, fmt.Sprintf("at %v the %s of %s is %q, want %q", a.At, name, a.Alert, said, text))
 			}

@@ -3,6 +3,8 @@ package console
 import (
 	"io"
 	"regexp"
+
+	"plimsoll/hint"
 )
 
 // Given is the inventory that a person named with --inventory. Commands that Plimsoll advises would be about other clusters without it.
@@ -21,7 +23,7 @@ func (g *Given) Said(text string) string {
 	}
 	return advised.ReplaceAllStringFunc(text, func(command string) string {
 		parts := advised.FindStringSubmatch(command)
-		return "plimsoll --inventory " + Quoted(g.inventory) + parts[1] + parts[2]
+		return "plimsoll --inventory " + hint.Quoted(g.inventory) + parts[1] + parts[2]
 	})
 }
 

@@ -18,7 +18,7 @@ func TestTheHintAboutMissingDataIsAWholeCommand(t *testing.T) {
 		error(&workload.PresentError{Table: "orders"}):                 "run the load on the existing data, or remove it first: plimsoll load cleanup " + flags,
 		errors.New("the server closed the connection"):                 "",
 	} {
-		if got := hint.Of(workload.WithData(fmt.Errorf("check the data: %w", err), o.asTyped())); got != want {
+		if got := hint.Of(o.typed().Explain(fmt.Errorf("check the data: %w", err))); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 	}

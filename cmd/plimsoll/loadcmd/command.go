@@ -62,18 +62,15 @@ func (o *options) add(cmd *cobra.Command) {
 	})
 }
 
-// asTyped is the database and the workload as flags.
-func (o *options) asTyped() string {
-	words := "--target " + console.Quoted(o.target) + " --workload " + console.Quoted(o.workload)
-	for _, p := range o.parameters {
-		words += " --param " + console.Quoted(p)
-	}
+// typed is the database and the workload as they were given.
+func (o *options) typed() workload.Typed {
+	t := workload.Typed{Target: o.target, Workload: o.workload, Parameters: o.parameters}
 	for flag, value := range map[string]string{"--password-env": o.passwordEnv, "--password-file": o.passwordFile, "--password-command": o.passwordCommand} {
 		if value != "" { // one of them at most
-			words += " " + flag + " " + console.Quoted(value)
+			t.Password = []string{flag, value}
 		}
 	}
-	return words
+	return t
 }
 
 // open reads the options and connects.

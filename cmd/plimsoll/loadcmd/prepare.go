@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
-	"plimsoll/workload"
 )
 
 func newPrepare(c console.Streams) *cobra.Command {
@@ -40,7 +39,7 @@ func runLoadPrepare(ctx context.Context, c console.Streams, o options, yes bool)
 	err = w.Prepare(ctx, db, bar.Update)
 	bar.Close()
 	if err != nil {
-		return workload.WithData(fmt.Errorf("load the data of %s: %w", w.Name(), err), o.asTyped())
+		return o.typed().Explain(fmt.Errorf("load the data of %s: %w", w.Name(), err))
 	}
 	fmt.Fprintf(c.Out, "%s is loaded in %s\n", w.Name(), console.Roughly(time.Since(began)))
 	return nil

@@ -101,7 +101,7 @@ func runLoad(ctx context.Context, c console.Streams, o runOptions) error {
 		defer func() { _ = readers.Close() }() // the clients have ended
 	}
 	if err := w.Adopt(ctx, db); err != nil {
-		return workload.WithData(fmt.Errorf("check the data of %s: %w", w.Name(), err), o.asTyped())
+		return o.typed().Explain(fmt.Errorf("check the data of %s: %w", w.Name(), err))
 	}
 	if o.seed == 0 {
 		o.seed = rand.Uint64()>>1 | 1

@@ -136,7 +136,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 			advice += "; "
 		}
 		if next := againFrom(st); next != "" {
-			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, console.Quoted(next))
+			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, hint.Quoted(next))
 		}
 		return hint.With(said, advice+fmt.Sprintf("%sfix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", staysLocked(st, "", ": "), run, run))
 	case st.Outcome == journal.RunUndone && why != "":

@@ -10,6 +10,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
+	"plimsoll/hint"
 	"plimsoll/runbook/journal"
 )
 
@@ -172,7 +173,7 @@ func howFar(s journal.Summary, told time.Time) string {
 func tellEvent(e journal.Event, run string) string {
 	text := e.Text()
 	if e.Kind == journal.Asked {
-		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, console.Quoted(e.Step))
+		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, hint.Quoted(e.Step))
 	}
 	return text
 }

@@ -38,7 +38,7 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
 					return err
 				}
-				next := "plimsoll runbook run " + console.Quoted(args[0]) + q.asTyped()
+				next := "plimsoll runbook run " + hint.Quoted(args[0]) + q.asTyped()
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					next = hint.Of(err)
 				}

@@ -14,6 +14,7 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/cmd/plimsoll/trialcmd"
+	"plimsoll/hint"
 	"plimsoll/report"
 	"plimsoll/result"
 	"plimsoll/runbook"
@@ -89,7 +90,7 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 		return err
 	}
 	d.Open = open
-	fmt.Fprintf(c.Prose(), "Next: plimsoll runbook run %s%s\n", console.Quoted(name), o.asTyped())
+	fmt.Fprintf(c.Prose(), "Next: plimsoll runbook run %s%s\n", hint.Quoted(name), o.asTyped())
 	return nil
 }
 
@@ -131,7 +132,7 @@ func (o rehearseOptions) rehearseOn(ctx context.Context, c console.Streams, d *r
 		fmt.Fprintln(c.Err, "Rehearsals that have passed are kept and count; the one that was interrupted does not, and nothing was changed on the cluster.")
 	}
 	if at.clone == nil && (errors.As(err, &console.WithCode{}) || errors.Is(err, context.Canceled)) {
-		fmt.Fprintf(c.Err, "To try again: plimsoll runbook rehearse %s%s --trial %s%s\n", console.Quoted(name), o.asTyped(), console.Quoted(file), asFlags("--set", o.set))
+		fmt.Fprintf(c.Err, "To try again: plimsoll runbook rehearse %s%s --trial %s%s\n", hint.Quoted(name), o.asTyped(), hint.Quoted(file), hint.Flags("--set", o.set...))
 	}
 	return err
 }

@@ -31,7 +31,7 @@ type cloneOptions struct {
 func (o *cloneOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.use, "on-clone", false, "rehearse on a fast clone of the Aurora cluster, which is deleted afterwards")
 	cmd.Flags().StringVar(&o.class, "class", "", "with --on-clone: the class of its instances, such as db.r6g.large (default that of the writer)")
-	cmd.Flags().DurationVar(&o.need, "for", 6*time.Hour, "with --on-clone: when any Plimsoll may delete it, should this one not come to it")
+	cmd.Flags().DurationVar(&o.need, "for", 6*time.Hour, "with --on-clone: how long the clone may exist; later, any Plimsoll that finds it may delete it")
 	cmd.Flags().BoolVar(&o.keep, "keep-clone", false, "with --on-clone: do not delete it")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "with --on-clone: do not ask before it is created")
 }

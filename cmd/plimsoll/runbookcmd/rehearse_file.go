@@ -16,6 +16,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/rehearsal"
 	"plimsoll/runbook/execute"
@@ -55,7 +56,11 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 			return "", err
 		}
 	}
-	plan := rehearsal.Plan{Book: book, Path: path, Said: said, Prepared: p, Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits}
+	file = filepath.Join(dir, "trial.yaml")
+	plan := rehearsal.Plan{
+		Book: book, Path: path, Said: said, Command: "plimsoll runbook rehearse " + hint.Quoted(name) + o.asTyped(), File: file, Prepared: p,
+		Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits,
+	}
 	like := "a lab like " + p.Header.Cluster
 	if copied != nil {
 		plan.Copy = &rehearsal.Copy{Name: copied.name, Nodes: len(copied.cluster.Nodes)}
@@ -65,7 +70,6 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 	if err != nil {
 		return "", err
 	}
-	file = filepath.Join(dir, "trial.yaml")
 	if err := errors.Join(writeNew(c, file, draft.Trial), writeNew(c, filepath.Join(dir, rehearsal.SchemaFile), draft.Schema)); err != nil {
 		return "", err
 	}

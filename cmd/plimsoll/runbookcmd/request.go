@@ -10,6 +10,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -34,6 +35,9 @@ func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*e
 	if q.Cluster == "" {
 		return nil, console.UsageError{Text: "no cluster was given", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
 	}
+	if q.Cluster == hint.FillIn {
+		return nil, console.UsageError{Text: "--cluster " + hint.FillIn + " stands for the cluster that you choose", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
+	}
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func (q *Request) planRefusal(err error, name string) error {
 
 // planAgain is the command that plans the same again.
 func (q *Request) planAgain(name string) string {
-	return "plimsoll runbook plan " + console.Quoted(name) + q.asTyped()
+	return "plimsoll runbook plan " + hint.Quoted(name) + q.asTyped()
 }
 
 // Said is the inputs by name.
@@ -74,20 +78,12 @@ func (q *Request) gateRefusal(p *execute.Prepared, name string) error {
 	err := p.Gate.Refusal(q.override)
 	var closed *plan.GateError
 	if errors.As(err, &closed) {
-		closed.Typed = console.Quoted(name) + q.asTyped()
+		closed.Typed = hint.Quoted(name) + q.asTyped()
 	}
 	return err
 }
 
 // asTyped is the request as flags.
 func (q *Request) asTyped() string {
-	return " --cluster " + console.Quoted(q.Cluster) + asFlags("-i", q.Inputs)
-}
-
-// asFlags is a flag that was given several times.
-func asFlags(flag string, values []string) (text string) {
-	for _, v := range values {
-		text += " " + flag + " " + console.Quoted(v)
-	}
-	return text
+	return " --cluster " + hint.Quoted(q.Cluster) + hint.Flags("-i", q.Inputs...)
 }

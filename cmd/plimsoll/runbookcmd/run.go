@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 )
 
@@ -36,7 +37,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				if plan != "" && plan != p.Header.Plan.Hash {
-					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: q.planAgain(args[0]) + " shows the new plan; to run it, give its hash with --plan"}
+					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the plan above; to run it, give its hash: --plan " + p.Header.Plan.Hash}
 				}
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					return err
@@ -45,6 +46,10 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				run, err := d.Begin(ctx, p)
+				var changed *execute.ChangedPlanError
+				if errors.As(err, &changed) {
+					changed.Plan = q.planAgain(args[0])
+				}
 				if err != nil {
 					return err
 				}

@@ -12,6 +12,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
+	"plimsoll/hint"
 	"plimsoll/runbook/journal"
 )
 
@@ -209,7 +210,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
-			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, console.Quoted(step.Step))
+			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, hint.Quoted(step.Step))
 		}
 	}
 	return nil

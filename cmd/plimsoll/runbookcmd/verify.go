@@ -26,7 +26,7 @@ A forger could compute a whole new chain. The proof is complete with the head ha
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := os.ReadFile(args[0])
 			if err != nil {
-				return hint.Missing(fmt.Errorf("read the evidence: %w", err), "plimsoll runbook evidence RUN -o "+console.Quoted(args[0])+" writes the evidence of a run; plimsoll runbook status lists the runs")
+				return hint.Missing(fmt.Errorf("read the evidence: %w", err), "plimsoll runbook evidence RUN -o "+hint.Quoted(args[0])+" writes the evidence of a run; plimsoll runbook status lists the runs")
 			}
 			p, err := journal.VerifyEvidence(data)
 			if err != nil {

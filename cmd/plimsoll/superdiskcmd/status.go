@@ -233,7 +233,7 @@ func (p place) advise(a superdisk.Array, k superdisk.Kernel) []superdisk.Advice 
 	if p.cluster == "" {
 		return all
 	}
-	named := strings.NewReplacer("--cluster CLUSTER", "--cluster "+console.Quoted(p.cluster), "node=NODE", "node="+console.Quoted(p.node))
+	named := strings.NewReplacer("--cluster CLUSTER", "--cluster "+hint.Quoted(p.cluster), "node=NODE", "node="+hint.Quoted(p.node))
 	for i := range all {
 		all[i].Do = named.Replace(all[i].Do)
 	}

@@ -15,6 +15,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/durable"
+	"plimsoll/hint"
 	"plimsoll/lab"
 	"plimsoll/report"
 	"plimsoll/result"
@@ -186,11 +187,11 @@ func showRun(c console.Streams, result *result.Result, file string, o RunOptions
 // next lists the commands that follow from how a trial ended. A longer one answers only what the data could not tell: where the trial could not
 // run, or was not measured well, the cause comes first.
 func next(r *result.Result, file string, o RunOptions) []string {
-	show := "plimsoll trial show " + console.Quoted(r.Dir)
-	compare := fmt.Sprintf("plimsoll trial compare %s ANOTHER, for two results side by side", console.Quoted(r.Dir))
-	again := o.asTyped(file)
+	show := "plimsoll trial show " + hint.Quoted(r.Dir)
+	compare := fmt.Sprintf("plimsoll trial compare %s ANOTHER, for two results side by side", hint.Quoted(r.Dir))
+	again := o.Command(file)
 	o.Quick = false
-	longer := o.asTyped(file)
+	longer := o.Command(file)
 	switch {
 	case r.Verdict.Ended != nil && r.Verdict.Ended.How == result.Interrupted:
 		return []string{again + ", which begins anew", show}
@@ -202,16 +203,4 @@ func next(r *result.Result, file string, o RunOptions) []string {
 		return []string{show, longer + ", for a more certain answer", compare}
 	}
 	return []string{show, compare}
-}
-
-// asTyped is the command that runs the trial again.
-func (o RunOptions) asTyped(file string) string {
-	text := "plimsoll trial run " + console.Quoted(file)
-	if o.Quick {
-		text += " --quick"
-	}
-	for _, set := range o.Set {
-		text += " --set " + console.Quoted(set)
-	}
-	return text
 }

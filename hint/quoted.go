@@ -1,9 +1,12 @@
-package console
+package hint
 
 import (
 	"strings"
 	"unicode"
 )
+
+// FillIn stands in a command that is advised for a value that nobody but its reader knows. Commands refuse it.
+const FillIn = "FILL_IN"
 
 // Quoted is a text as a shell takes it: a step of a group has brackets, an input may have anything.
 func Quoted(text string) string {
@@ -15,4 +18,12 @@ func Quoted(text string) string {
 
 func needsQuotes(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:=,@%+", r)
+}
+
+// Flags writes a flag once for each value, each with a space before it.
+func Flags(flag string, values ...string) (text string) {
+	for _, v := range values {
+		text += " " + flag + " " + Quoted(v)
+	}
+	return text
 }
