@@ -119,11 +119,11 @@ func (c *command) AwaitInFlight(ctx context.Context, on *cluster.Cluster, call C
 	if err != nil {
 		return err
 	}
-	return Settled(ctx, m, call)
+	return AwaitProcesses(ctx, m, call)
 }
 
-// Settled waits for the end of the processes that an act began on a machine and that outlived who began them.
-func Settled(ctx context.Context, m infra.Machine, call Call) error {
+// AwaitProcesses waits for the end of the processes that an act began on a machine and that outlived who began them.
+func AwaitProcesses(ctx context.Context, m infra.Machine, call Call) error {
 	left, err := m.Find(ctx, Mark(call))
 	if err != nil {
 		return fmt.Errorf("look for the command that was started: %w", err)
@@ -136,7 +136,7 @@ func Settled(ctx context.Context, m infra.Machine, call Call) error {
 	return nil
 }
 
-// Mark is how the processes of an act or its undo are found again, by Settled. Both give it to their commands.
+// Mark is how the processes of an act or its undo are found again, by AwaitProcesses. Both give it to their commands.
 func Mark(c Call) string { return "/runbook/" + c.Token }
 
 func (c *command) shell(ctx context.Context, on *cluster.Cluster, command infra.Command) (infra.Output, error) {

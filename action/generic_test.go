@@ -16,7 +16,7 @@ import (
 	"plimsoll/infra/local"
 )
 
-// here is a site without an engine, on this machine.
+// here is a cluster without an engine, on this machine.
 func here(t *testing.T) *cluster.Cluster {
 	t.Helper()
 	m, err := local.New()
@@ -61,14 +61,14 @@ func find(t *testing.T, all []action.Action, name string) action.Action {
 func TestCommandConforms(t *testing.T) {
 	dir := t.TempDir()
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, action.Generic(), "command"), Site: here(t), Snapshot: files(dir),
+		Action: find(t, action.Generic(), "command"), Cluster: here(t), Snapshot: files(dir),
 		With: strings.ReplaceAll(`{run: "sleep 0.02; echo done > DIR/f", check: "test -s DIR/f", undo: "rm -f DIR/f", repeatable: true}`, "DIR", dir),
 	})
 }
 
 func TestPauseConforms(t *testing.T) {
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, action.Generic(), "pause"), Site: here(t), With: `{for: 30ms}`, Always: true,
+		Action: find(t, action.Generic(), "pause"), Cluster: here(t), With: `{for: 30ms}`, Always: true,
 		Snapshot: func(*testing.T) string { return "" },
 	})
 }
@@ -87,7 +87,7 @@ func TestWaitConforms(t *testing.T) {
 	with := strings.ReplaceAll(`{run: "echo >> FILE; test $(wc -l < FILE) -ge 6 && echo yes || echo not yet", want: "yes", every: 10ms}`, "FILE", asked)
 	s := here(t)
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, action.Generic(), "wait"), Site: s, With: with, Again: forget, Snapshot: func(*testing.T) string { return "" },
+		Action: find(t, action.Generic(), "wait"), Cluster: s, With: with, Again: forget, Snapshot: func(*testing.T) string { return "" },
 	})
 	out, err := bind(t, "wait", with).Act(t.Context(), s, action.Call{Progress: func(float64, string) {}})
 	if err != nil || out["value"] != "yes" {

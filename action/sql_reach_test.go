@@ -41,7 +41,7 @@ func TestStatementsGoOnOnlyWhenItIsKeptHowFarTheyCame(t *testing.T) {
 		"not kept": {full, 1, []string{"1 of 3 statements were acknowledged by the server; statement 2 was next"}},
 	} {
 		o := obedient{&[]string{}}
-		site := &cluster.Cluster{Name: "c", Engine: o, List: func(context.Context) ([]cluster.Node, error) {
+		on := &cluster.Cluster{Name: "c", Engine: o, List: func(context.Context) ([]cluster.Node, error) {
 			return []cluster.Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1"}}}}, nil
 		}}
 		var kept []string
@@ -50,10 +50,10 @@ func TestStatementsGoOnOnlyWhenItIsKeptHowFarTheyCame(t *testing.T) {
 			return c.fails
 		}}
 		task := &execute{Node: "n1", Statements: []string{"ONE", "TWO", "THREE"}}
-		if _, err := task.Act(t.Context(), site, call); !errors.Is(err, c.fails) || len(*o.told) != c.told || !slices.Equal(kept, c.kept) {
+		if _, err := task.Act(t.Context(), on, call); !errors.Is(err, c.fails) || len(*o.told) != c.told || !slices.Equal(kept, c.kept) {
 			t.Errorf("%s: %v, told %q, kept %q", name, err, *o.told, kept)
 		}
-		if err := site.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -17,14 +17,14 @@ type Design struct {
 // It is the standard error of the stretch, by the same block bootstrap that judges, made smaller by the root of how many times longer
 // will be measured, times √2 for two quantities, with Student's quantile for the trial's own degrees of freedom. Rounds are taken to
 // differ by what their seconds explain: where they differ by more, which one stretch cannot show, the interval is wider.
-func Foresee(stretch []Second, s Statistic, d Design, o Options) (share float64) {
+func Foresee(steady []Second, s Statistic, d Design, o Options) (share float64) {
 	o = o.withDefaults()
-	e := measure([]Quantity{{Rounds: [][]Second{stretch}, Statistic: s}}, func(v []float64) float64 { return v[0] }, true, o)
+	e := measure([]Quantity{{Rounds: [][]Second{steady}, Statistic: s}}, func(v []float64) float64 { return v[0] }, true, o)
 	if math.IsNaN(e.value) || !e.log || d.Rounds < 1 || d.Measure <= 0 {
 		return math.NaN()
 	}
 	var length time.Duration
-	for _, second := range stretch {
+	for _, second := range steady {
 		length += second.Length
 	}
 	all := d.Measure.Seconds() * float64(d.Rounds)

@@ -15,8 +15,8 @@ func TestForeseenIsWhatTheTrialFinds(t *testing.T) {
 		for _, noise := range []float64{0.02, 0.1} {
 			var ratios []float64
 			for range 40 {
-				stretch := counted(epoch, noisy(rng, 20, 2000, noise, correlation)...)
-				foreseen := Foresee(stretch, Throughput(), Design{Measure: time.Minute, Rounds: 3}, Options{Seed: testSeed})
+				steady := counted(epoch, noisy(rng, 20, 2000, noise, correlation)...)
+				foreseen := Foresee(steady, Throughput(), Design{Measure: time.Minute, Rounds: 3}, Options{Seed: testSeed})
 				variant := func(from time.Time) Quantity {
 					return throughputOf(from, noisy(rng, 60, 2000, noise, correlation), noisy(rng, 60, 2000, noise, correlation), noisy(rng, 60, 2000, noise, correlation))
 				}
@@ -32,8 +32,8 @@ func TestForeseenIsWhatTheTrialFinds(t *testing.T) {
 }
 
 func TestMoreRoundsForeseeLess(t *testing.T) {
-	stretch := counted(epoch, noisy(newRand(), 20, 2000, 0.05, 0.3)...)
-	foresee := func(d Design) float64 { return Foresee(stretch, Throughput(), d, Options{Seed: testSeed}) }
+	steady := counted(epoch, noisy(newRand(), 20, 2000, 0.05, 0.3)...)
+	foresee := func(d Design) float64 { return Foresee(steady, Throughput(), d, Options{Seed: testSeed}) }
 	short, long := foresee(Design{Measure: 20 * time.Second, Rounds: 3}), foresee(Design{Measure: 2 * time.Minute, Rounds: 6})
 	if !(long < short/2) || !(short > 0) {
 		t.Errorf("%v, then %v", short, long)

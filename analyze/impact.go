@@ -154,8 +154,8 @@ func fullSeconds(seconds []Second) []Second {
 
 func throughput(s Second) float64 { return float64(s.Completed()) / s.Length.Seconds() }
 
-// stretch returns the first stretch of harm, with the pauses in it that are too short to count as recovery.
-func stretch(harmed []bool) (from, to int, found bool) {
+// nextSpell returns the first stretch of harm, with the pauses in it that are too short to count as recovery.
+func nextSpell(harmed []bool) (from, to int, found bool) {
 	from = slices.Index(harmed, true)
 	if from < 0 {
 		return 0, 0, false

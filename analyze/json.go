@@ -55,7 +55,7 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (f Finding) MarshalJSON() ([]byte, error) {
+func (f JudgedClaim) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Expect     string  `json:"expect"`
 		Verdict    Answer  `json:"verdict"`
@@ -71,8 +71,8 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *Finding) UnmarshalJSON(data []byte) error {
-	type plain Finding
+func (f *JudgedClaim) UnmarshalJSON(data []byte) error {
+	type plain JudgedClaim
 	wire := struct {
 		*plain
 		Estimate *number `json:"estimate"`

@@ -28,12 +28,12 @@ type Claim struct {
 	Rounds     int // from which its exact quantities come; estimates have their own
 }
 
-// Finding is a judged claim. Its keys are a promise to other programs.
+// JudgedClaim is a judged claim. Its keys are a promise to other programs.
 //
 // The verdict follows from the interval shown, by itself: PASS when all of it is inside the margin, FAIL when none of it
 // is, else INCONCLUSIVE. What was measured too little to have an estimate or a bound has NaN or an infinity here, and null
 // in JSON.
-type Finding struct {
+type JudgedClaim struct {
 	Expect     string  `json:"expect"`
 	Verdict    Answer  `json:"verdict"`
 	Estimate   float64 `json:"estimate"`
@@ -54,14 +54,14 @@ type Finding struct {
 // That is Holm's procedure (1979), on intervals: with n claims still open each is asked at the level (1−Confidence)/n;
 // those whose interval decides them are decided at that level and leave; what remains is asked again with the smaller n,
 // until nothing more is decided. Facts are not estimates and do not count.
-func Judge(claims []Claim, o Options) []Finding {
+func Judge(claims []Claim, o Options) []JudgedClaim {
 	o = o.withDefaults()
-	findings := make([]Finding, len(claims))
+	findings := make([]JudgedClaim, len(claims))
 	effects := make([]effect, len(claims))
 	var open []int
 	for i, c := range claims {
 		effects[i] = measure(c.Quantities, c.Estimate, c.Ratio, o)
-		findings[i] = c.finding(effects[i])
+		findings[i] = c.judged(effects[i])
 		if !effects[i].known && !math.IsNaN(effects[i].value) {
 			open = append(open, i)
 		}
@@ -109,8 +109,8 @@ func (c Claim) single(e effect) bool {
 const anotherRound = "more rounds, because a single one does not show whether rounds agree (phases: {rounds: 3}; an explicit rounds: 1 allows a verdict from one)"
 
 // finding is what is known of a claim before it is judged, and all there is to know of one that is exact or has no value.
-func (c Claim) finding(e effect) Finding {
-	f := Finding{
+func (c Claim) judged(e effect) JudgedClaim {
+	f := JudgedClaim{
 		Expect: c.Text, Verdict: Inconclusive, Estimate: e.value, Low: math.Inf(-1), High: math.Inf(1),
 		Confidence: 1, Margin: c.Margin, Op: c.Op, Unit: c.Unit,
 	}
@@ -155,7 +155,7 @@ func (c Claim) verdict(low, high float64) Answer {
 
 // Overall is the verdict of a trial: INVALID if there is any reason why its numbers mean nothing, else the worst of its
 // findings. A trial that expects nothing passes.
-func Overall(findings []Finding, invalid []string) Answer {
+func Overall(findings []JudgedClaim, invalid []string) Answer {
 	if len(invalid) > 0 {
 		return Invalid
 	}

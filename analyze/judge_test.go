@@ -131,14 +131,14 @@ func TestInWords(t *testing.T) {
 }
 
 func TestOverall(t *testing.T) {
-	of := func(answers ...Answer) (findings []Finding) {
+	of := func(answers ...Answer) (findings []JudgedClaim) {
 		for _, a := range answers {
-			findings = append(findings, Finding{Verdict: a})
+			findings = append(findings, JudgedClaim{Verdict: a})
 		}
 		return findings
 	}
 	for _, c := range []struct {
-		findings []Finding
+		findings []JudgedClaim
 		invalid  []string
 		want     Answer
 	}{
@@ -156,7 +156,7 @@ func TestOverall(t *testing.T) {
 }
 
 func TestWhatIsNotKnownIsNullInJSON(t *testing.T) {
-	for _, f := range []Finding{
+	for _, f := range []JudgedClaim{
 		{Expect: "a", Verdict: Pass, Estimate: 1, Low: 0.5, High: 2, Confidence: 0.99, Margin: 3, Op: "<", Unit: "ms"},
 		{Expect: "b", Verdict: Inconclusive, Estimate: 1, Low: 0, High: math.Inf(1), Confidence: 0.99, Needs: "more"},
 	} {
@@ -164,7 +164,7 @@ func TestWhatIsNotKnownIsNullInJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back Finding
+		var back JudgedClaim
 		if err := json.Unmarshal(text, &back); err != nil || back != f {
 			t.Errorf("%s read back as %+v, %v", text, back, err)
 		}

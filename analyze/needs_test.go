@@ -33,7 +33,7 @@ func TestTheRangeOfRoundsNeededHolds(t *testing.T) {
 			return q
 		}
 		over, under := measure(0.94), measure(1)
-		judged := func(rounds int) Finding {
+		judged := func(rounds int) JudgedClaim {
 			a, b := over, under
 			a.Rounds, b.Rounds = a.Rounds[:rounds], b.Rounds[:rounds]
 			claim := Claim{Op: ">", Margin: 0.9, Ratio: true, Estimate: func(v []float64) float64 { return v[0] / v[1] }, Quantities: []Quantity{a, b}}

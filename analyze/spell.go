@@ -30,7 +30,7 @@ func spells(h harm, seconds []Second) []Spell {
 	var out []Spell
 	any := h.any()
 	for from := 0; from < len(any); {
-		begin, to, found := stretch(any[from:])
+		begin, to, found := nextSpell(any[from:])
 		if !found {
 			break
 		}

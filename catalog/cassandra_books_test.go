@@ -66,15 +66,15 @@ func booksOn(t *testing.T, ring labtest.Server) {
 	}
 	strangerIsNotStarted(t, s, ring)
 	for _, n := range ring.Cluster.Nodes() {
-		site := lab.AsCluster(ring.Cluster, ring.Engine, machine)
-		db, err := site.Database(t.Context(), n.Name)
+		on := lab.AsCluster(ring.Cluster, ring.Engine, machine)
+		db, err := on.Database(t.Context(), n.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, err := db.(engine.Configurable).Setting(t.Context(), "concurrent_reads"); err != nil || got != "17" {
 			t.Errorf("after the runbook %s has concurrent_reads %s, %v", n.Name, got, err)
 		}
-		if err := site.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -179,7 +179,7 @@ phases: {warmup: 2s, rounds: 1}
 		t.Fatal(err)
 	}
 	f := &freezing{T: t, cluster: ring.Cluster, address: ring.Target.Addresses[1], avoided: make(chan struct{})}
-	result, err := run.Run(t.Context(), tr, Parts(), run.Site{
+	result, err := run.Run(t.Context(), tr, Parts(), run.Options{
 		Lab: lab.Deps{Machine: machine, Home: t.TempDir()}, Dir: filepath.Join(t.TempDir(), "result"), Observer: f,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
 	})

@@ -97,10 +97,10 @@ func (w *troubled) trial(change string, o watching) *result.Result {
     database: `+w.ring.Target.Namespace+`
     nodes:`+nodes+"\n"))
 	}
-	parts.Site = func(_ context.Context, name string, _ infra.Machine) (*cluster.Cluster, error) {
-		site := w.site()
-		site.Name = name
-		return site, nil
+	parts.OpenCluster = func(_ context.Context, name string, _ infra.Machine) (*cluster.Cluster, error) {
+		on := w.on()
+		on.Name = name
+		return on, nil
 	}
 	tr, err := spec.Parse("trial.yaml", []byte(`trial: troubled
 cluster: {target: ring}
@@ -119,7 +119,7 @@ expect: [lost_writes == 0]
 	if err != nil {
 		w.Fatal(err)
 	}
-	result, err := run.Run(w.Context(), tr, parts, run.Site{
+	result, err := run.Run(w.Context(), tr, parts, run.Options{
 		Lab: lab.Deps{Machine: machine, Home: w.TempDir()}, Dir: filepath.Join(w.TempDir(), "result"), Observer: o,
 		Log: slog.New(slog.NewTextHandler(w.Output(), nil)), Version: "test",
 	})
@@ -148,7 +148,7 @@ func (w *troubled) says(result *result.Result, want analyze.Answer, texts ...str
 	}
 }
 
-func (w *troubled) site() *cluster.Cluster {
+func (w *troubled) on() *cluster.Cluster {
 	w.Helper()
 	machine, err := Machine()
 	if err != nil {
@@ -159,7 +159,7 @@ func (w *troubled) site() *cluster.Cluster {
 
 func (w *troubled) node(name string) cluster.Node {
 	w.Helper()
-	n, err := w.site().Node(w.Context(), name)
+	n, err := w.on().Node(w.Context(), name)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -230,11 +230,11 @@ func (w *troubled) nodetool(n cluster.Node, args ...string) (said string) {
 // whole waits until the ring is.
 func (w *troubled) whole() {
 	w.Helper()
-	site := w.site()
-	defer func() { _ = site.Close() }()
+	on := w.on()
+	defer func() { _ = on.Close() }()
 	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
-	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, site, action.Call{Progress: func(float64, string) {}}); err != nil {
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, on, action.Call{Progress: func(float64, string) {}}); err != nil {
 		w.Fatal(err)
 	}
 }

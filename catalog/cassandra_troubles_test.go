@@ -107,8 +107,8 @@ func (w *troubled) wrongCentre() {
 // disagreement has a node miss a change of the schema: it hangs, and the others know it, so that nobody sends it the change. When it is
 // back it takes the change from them by itself, but not before pulls has passed.
 func (w *troubled) disagreement() {
-	inLab, site := w.ring.Cluster, w.site()
-	defer func() { _ = site.Close() }()
+	inLab, on := w.ring.Cluster, w.on()
+	defer func() { _ = on.Close() }()
 	if err := poll.Rest(w.Context(), time.Until(w.since.Add(pulls))); err != nil { // a younger node takes it at once
 		w.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (w *troubled) disagreement() {
 		w.until("who makes the change knows it too", func() bool {
 			return strings.Contains(w.nodetool(w.node("n1"), "status"), "DN  "+w.host(w.node("n3"))+" ")
 		})
-		w.makes(site, "missed")
+		w.makes(on, "missed")
 		if err := inLab.Server("n3").Thaw(w.Context()); err != nil {
 			w.Error(err)
 		}
@@ -142,15 +142,15 @@ func (w *troubled) diskFull() {
 	if w.disk == nil {
 		w.Skip("no small disk could be mounted in the place of a node's data folder")
 	}
-	full, site := w.node(fourth), w.site()
-	defer func() { _ = site.Close() }()
+	full, on := w.node(fourth), w.on()
+	defer func() { _ = on.Close() }()
 	result := w.meanwhile(func() {
 		w.until("its disk is full", func() bool {
 			if err := w.disk.Fill(); err != nil {
 				w.Error(err)
 			}
 			w.nodetool(full, "flush")
-			_, err := w.leaves().Check(w.Context(), site)
+			_, err := w.leaves().Check(w.Context(), on)
 			return err != nil && strings.Contains(err.Error(), "its disk is full")
 		})
 	})
@@ -166,28 +166,28 @@ func (w *troubled) diskFull() {
 }
 
 // makes makes a table, for which the driver waits until all agree that there is one: not longer than need be.
-func (w *troubled) makes(site *cluster.Cluster, table string) {
+func (w *troubled) makes(on *cluster.Cluster, table string) {
 	w.until("there is another table", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 		defer cancel()
-		_ = site.Execute(ctx, "n1", []string{"CREATE TABLE IF NOT EXISTS plimsoll." + table + " (id int PRIMARY KEY)"}, func(int) {})
-		there, err := site.Value(w.Context(), "n1", "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = '"+table+"'")
+		_ = on.Execute(ctx, "n1", []string{"CREATE TABLE IF NOT EXISTS plimsoll." + table + " (id int PRIMARY KEY)"}, func(int) {})
+		there, err := on.Value(w.Context(), "n1", "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = '"+table+"'")
 		return err == nil && there == table
 	})
 }
 
 // claims takes the ring while a member is down that has missed a change of the schema: nobody waits for it to agree.
 func (w *troubled) claims() {
-	site, fresh := w.site(), w.site() // the one without a session yet
-	defer func() { _ = errors.Join(site.Close(), fresh.Close()) }()
-	w.makes(site, "unknown")
+	on, fresh := w.on(), w.on() // the one without a session yet
+	defer func() { _ = errors.Join(on.Close(), fresh.Close()) }()
+	w.makes(on, "unknown")
 	claim := action.Claim{Cluster: "ring", Run: "beside-a-dead-one", Holder: "test", Epoch: 1, For: time.Minute}
 	w.until("the ring is taken", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second) // as long as a run waits for an answer
 		defer cancel()
 		return ClusterLock(fresh).Claim(ctx, claim) == nil
 	})
-	if run, err := site.Value(w.Context(), "n1", "SELECT run FROM plimsoll.claim"); err != nil || run != claim.Run {
+	if run, err := on.Value(w.Context(), "n1", "SELECT run FROM plimsoll.claim"); err != nil || run != claim.Run {
 		w.Errorf("the claim is of %q, %v", run, err)
 	}
 	if err := ClusterLock(fresh).Clear(w.Context(), claim); err != nil {

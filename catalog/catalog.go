@@ -28,7 +28,7 @@ func Engines() []engine.Engine {
 	return []engine.Engine{
 		mysql.Engine{},
 		cql.Engine{},
-		singlestore.Engine{},
+		singlestore.Engine{}, // experimental: never tried on a real server
 		httpapi.Engine{},
 		httpapi.Engine{Secure: true},
 	}
@@ -62,7 +62,7 @@ func Parts() spec.Parts { return PartsFor(readInventory) }
 // PartsFor is what trials are put together from where the clusters that exist are those of an inventory.
 func PartsFor(inv func() (*inventory.Inventory, error)) spec.Parts {
 	return spec.Parts{
-		Products: Products(), Engines: enginesByName(), Inventory: inv, Site: listedSite(inv), Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
+		Products: Products(), Engines: enginesByName(), Inventory: inv, OpenCluster: openListed(inv), Workload: Workload, Loader: Loader, Loaders: loaderNames, Faults: Faults(),
 		Actions: Actions(), Books: books.Names(), Runbook: Runbook, ClusterLock: ClusterLock,
 		Watch: liveOfTrial, CheckWatched: checkWatchedByTrial,
 	}
@@ -78,8 +78,8 @@ func enginesByName() map[string]engine.Engine {
 
 func readInventory() (*inventory.Inventory, error) { return inventory.Open() }
 
-// listedSite opens a cluster by its name in an inventory.
-func listedSite(read func() (*inventory.Inventory, error)) func(context.Context, string, infra.Machine) (*cluster.Cluster, error) {
+// openListed opens a cluster by its name in an inventory.
+func openListed(read func() (*inventory.Inventory, error)) func(context.Context, string, infra.Machine) (*cluster.Cluster, error) {
 	return func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
 		inv, err := read()
 		if err != nil {
@@ -89,7 +89,7 @@ func listedSite(read func() (*inventory.Inventory, error)) func(context.Context,
 		if !known {
 			return nil, fmt.Errorf("%s is not in %s any more", name, inventory.File)
 		}
-		return SiteOf(ctx, name, c, here)
+		return OpenCluster(ctx, name, c, here)
 	}
 }
 

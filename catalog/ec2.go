@@ -31,15 +31,15 @@ func openEC2(at inventory.EC2) func(context.Context) (*aws.EC2, error) {
 }
 
 // onEC2 gives nodes their instances, and the cluster their volumes, where the inventory says that they run there.
-func onEC2(site *cluster.Cluster, c inventory.Cluster, nodes, spares []cluster.Node) {
-	on := c.OnEC2()
-	if len(on) == 0 {
+func onEC2(on *cluster.Cluster, c inventory.Cluster, nodes, spares []cluster.Node) {
+	there := c.OnEC2()
+	if len(there) == 0 {
 		return
 	}
-	at, _ := c.InstanceOf(on[0])
+	at, _ := c.InstanceOf(there[0])
 	api := openEC2(at)
 	hosts := map[string]*aws.Host{}
-	for _, n := range on {
+	for _, n := range there {
 		is, _ := c.InstanceOf(n)
 		hosts[n.Name] = &aws.Host{API: api, Instance: is.ID, Tags: is.Tags}
 	}
@@ -64,5 +64,5 @@ func onEC2(site *cluster.Cluster, c inventory.Cluster, nodes, spares []cluster.N
 		}
 		return nil, nil
 	}
-	site.Volumes = inventory.Volumes{Volumes: &aws.Volumes{API: api, Inside: inside}, Cluster: site.Name, Nodes: c.Nodes}
+	on.Volumes = inventory.Volumes{Volumes: &aws.Volumes{API: api, Inside: inside}, Cluster: on.Name, Nodes: c.Nodes}
 }

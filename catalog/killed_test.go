@@ -95,7 +95,7 @@ func (k *killing) service(folder string, written func(durable.Moment)) *execute.
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	w := world{filepath.Join(folder, "world")}
+	w := fixture{filepath.Join(folder, "world")}
 	if err := os.MkdirAll(w.folder, 0o700); err != nil {
 		k.t.Fatal(err)
 	}

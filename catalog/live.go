@@ -16,11 +16,11 @@ import (
 
 // Live reads the series of a cluster as a watch would, until it is closed: for guardrails, proofs and signals that name them. The queries
 // are a person's own.
-func Live(ctx context.Context, site *cluster.Cluster, queries []collect.Query) (*live.Reader, error) {
+func Live(ctx context.Context, on *cluster.Cluster, queries []collect.Query) (*live.Reader, error) {
 	at := map[string]watch.Source{} // a node is read by the same collectors all the time
 	var region *cloud.Region
 	return live.Open(ctx, func(ctx context.Context) ([]watch.Source, error) {
-		nodes, err := site.List(ctx)
+		nodes, err := on.List(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list the nodes: %w", err)
 		}
@@ -28,11 +28,11 @@ func Live(ctx context.Context, site *cluster.Cluster, queries []collect.Query) (
 		for _, n := range nodes {
 			source, known := at[n.Name]
 			if !known {
-				if source, err = liveSource(site, n, queries); err != nil {
+				if source, err = liveSource(on, n, queries); err != nil {
 					return nil, err
 				}
-				if site.AWS != nil && n.Instance != "" {
-					if region, err = besideSQL(ctx, site, n, region, &source); err != nil {
+				if on.AWS != nil && n.Instance != "" {
+					if region, err = besideSQL(ctx, on, n, region, &source); err != nil {
 						return nil, err
 					}
 				}
@@ -44,8 +44,8 @@ func Live(ctx context.Context, site *cluster.Cluster, queries []collect.Query) (
 	})
 }
 
-func liveSource(site *cluster.Cluster, n cluster.Node, queries []collect.Query) (watch.Source, error) {
-	i := watch.Instance{Name: site.Name + "/" + n.Name, Cluster: site.Name, Node: n.Name, Environment: site.Environment}
+func liveSource(on *cluster.Cluster, n cluster.Node, queries []collect.Query) (watch.Source, error) {
+	i := watch.Instance{Name: on.Name + "/" + n.Name, Cluster: on.Name, Node: n.Name, Environment: on.Environment}
 	source, err := WatchSource(i, n.Target, queries)
 	if err == nil && n.Machine != nil {
 		if disk := WatchDisk(n.Target, n.Machine); disk != nil {
@@ -56,8 +56,8 @@ func liveSource(site *cluster.Cluster, n cluster.Node, queries []collect.Query) 
 }
 
 // besideSQL adds what CloudWatch shows of a node.
-func besideSQL(ctx context.Context, site *cluster.Cluster, n cluster.Node, region *cloud.Region, to *watch.Source) (*cloud.Region, error) {
-	options := aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile}
+func besideSQL(ctx context.Context, on *cluster.Cluster, n cluster.Node, region *cloud.Region, to *watch.Source) (*cloud.Region, error) {
+	options := aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile}
 	if region == nil {
 		metrics, err := aws.OpenMetrics(ctx, options)
 		if err != nil {

@@ -106,9 +106,9 @@ func TestWhatAHungServerShowedIsNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := lab.AsCluster(db.Cluster, db.Engine, machine)
-	defer func() { _ = site.Close() }() // it was only read
-	reader, err := Live(t.Context(), site, nil)
+	on := lab.AsCluster(db.Cluster, db.Engine, machine)
+	defer func() { _ = on.Close() }() // it was only read
+	reader, err := Live(t.Context(), on, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +159,8 @@ func watchedService(t *testing.T, db labtest.Server) *execute.Service {
 		Open: func(context.Context, string) (*cluster.Cluster, error) {
 			return lab.AsCluster(db.Cluster, db.Engine, machine), nil
 		},
-		Meter: func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
-		Watch: func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) { return Live(ctx, site, nil) },
+		Meter: func(on *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(on) },
+		Watch: func(ctx context.Context, on *cluster.Cluster) (execute.Watched, error) { return Live(ctx, on, nil) },
 	}
 }
 

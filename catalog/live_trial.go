@@ -16,12 +16,12 @@ import (
 )
 
 // liveOfTrial is Live with the queries of a trial and of the watch.yaml in the working folder.
-func liveOfTrial(ctx context.Context, site *cluster.Cluster, queries []collect.Query) (*live.Reader, error) {
+func liveOfTrial(ctx context.Context, on *cluster.Cluster, queries []collect.Query) (*live.Reader, error) {
 	all, err := withKept(queries)
 	if err != nil {
 		return nil, err
 	}
-	return Live(ctx, site, all)
+	return Live(ctx, on, all)
 }
 
 // checkWatchedByTrial is CheckWatched of a trial, of which is known which queries are asked.

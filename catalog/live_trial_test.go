@@ -65,7 +65,7 @@ func TestExpectationsNameWatchedSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	r, err := run.Run(t.Context(), tr, Parts(), run.Site{
+	r, err := run.Run(t.Context(), tr, Parts(), run.Options{
 		Lab: lab.Deps{Machine: machine, Launchers: Launchers(), Home: home, Cache: cache},
 		Dir: filepath.Join(home, "result"), Log: slog.New(slog.DiscardHandler), Version: "test",
 	})

@@ -54,14 +54,14 @@ func openRDS(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 }
 
 // ClusterLock keeps a run's claim in a cluster itself, where the engine has a place for it; nil where it has none.
-func ClusterLock(site *cluster.Cluster) lock.ClusterLock {
+func ClusterLock(on *cluster.Cluster) lock.ClusterLock {
 	switch {
-	case site.Engine == nil:
+	case on.Engine == nil:
 		return nil
-	case site.Engine.Name() == "mysql":
-		return mysql.NewClusterLock(site)
-	case site.Engine.Name() == "cql":
-		return cql.ClusterLock{Site: site}
+	case on.Engine.Name() == "mysql":
+		return mysql.NewClusterLock(on)
+	case on.Engine.Name() == "cql":
+		return cql.ClusterLock{Cluster: on}
 	}
 	return nil
 }

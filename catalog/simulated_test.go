@@ -15,18 +15,18 @@ import (
 	"plimsoll/cluster"
 )
 
-// world is what simulated acts change: a folder with a file for each thing that can be done, and a line in it for each time
+// fixture is what simulated acts change: a folder with a file for each thing that can be done, and a line in it for each time
 // that it was. It survives the death of whoever works on it.
-type world struct{ folder string }
+type fixture struct{ folder string }
 
 // file is where one thing is noted: an action with its inputs.
-func (w world) file(id string) string {
+func (w fixture) file(id string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id))
 	return filepath.Join(w.folder, fmt.Sprintf("%x", h.Sum64()))
 }
 
-func (w world) times(id string) (int, error) {
+func (w fixture) times(id string) (int, error) {
 	data, err := os.ReadFile(w.file(id))
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -34,7 +34,7 @@ func (w world) times(id string) (int, error) {
 	return strings.Count(string(data), "\n"), err
 }
 
-func (w world) note(id, step string) error {
+func (w fixture) note(id, step string) error {
 	f, err := os.OpenFile(w.file(id), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (w world) note(id, step string) error {
 }
 
 // actions are the real ones with their inputs and their natures, which act on a world in the place of a database.
-func (w world) actions() []action.Action {
+func (w fixture) actions() []action.Action {
 	all := Actions()
 	for i, a := range all {
 		all[i].Instead = func(t action.Task) action.Task {
@@ -52,7 +52,7 @@ func (w world) actions() []action.Action {
 			if err != nil {
 				panic(err) // inputs came from a document
 			}
-			return simulated{Task: t, world: w, id: a.Name + string(inputs)}
+			return simulated{Task: t, fixture: w, id: a.Name + string(inputs)}
 		}
 	}
 	return all
@@ -62,8 +62,8 @@ func (w world) actions() []action.Action {
 // not simply what its check says cannot tell that it was done, as a restart cannot: it knows by what was seen before.
 type simulated struct {
 	action.Task
-	world world
-	id    string
+	fixture fixture
+	id      string
 }
 
 var (
@@ -77,7 +77,7 @@ func (s simulated) blind() bool {
 }
 
 func (s simulated) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
-	n, err := s.world.times(s.id)
+	n, err := s.fixture.times(s.id)
 	f := action.CheckResult{State: action.Needed, Observed: maps.Clone(seen)}
 	f.Observed["times"] = n
 	if n > 0 && !s.blind() {
@@ -93,23 +93,23 @@ var seen = action.Facts{"seconds": 3600, "size_limit": 0, "local_file_system": "
 var put = action.Facts{"node": "n2"}
 
 func (s simulated) Act(_ context.Context, _ *cluster.Cluster, c action.Call) (action.Facts, error) {
-	n, err := s.world.times(s.id)
+	n, err := s.fixture.times(s.id)
 	if err != nil {
 		return nil, err
 	}
 	if before, _ := c.Before["times"].(int64); s.Traits().Repeatable && n > int(before) {
 		return put, nil // it sees that an act that was cut off has done it
 	}
-	return put, s.world.note(s.id, c.Step)
+	return put, s.fixture.note(s.id, c.Step)
 }
 
 func (s simulated) Verify(context.Context, *cluster.Cluster, action.Facts) error {
-	if n, err := s.world.times(s.id); err != nil || n == 0 {
+	if n, err := s.fixture.times(s.id); err != nil || n == 0 {
 		return fmt.Errorf("it was not done: %w", err)
 	}
 	return nil
 }
 
 func (s simulated) Undo(context.Context, *cluster.Cluster, action.Call) error {
-	return os.RemoveAll(s.world.file(s.id))
+	return os.RemoveAll(s.fixture.file(s.id))
 }

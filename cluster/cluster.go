@@ -63,7 +63,7 @@ type Cluster struct {
 	connections map[connectionKey]*connection // to databases
 	peers       map[string]*Cluster           // other clusters, by name
 	kept        []io.Closer
-	hub         *Cluster // of a peer: the site that it was reached from
+	hub         *Cluster // of a peer: the cluster that it was reached from
 }
 
 // AWS is an account and a region.
@@ -185,7 +185,7 @@ func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine
 	return db, nil
 }
 
-// connectionKey is where a door is: by a node, to all of its cluster or to the node alone.
+// connectionKey says which connection it is: through which node, and whether to all of the cluster or to that node alone.
 type connectionKey struct {
 	node  string
 	alone bool

@@ -30,11 +30,11 @@ func TestAPrimaryThatHangsIsWaitedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hanging := true
 		nodes := []Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1:3306"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2:3306"}}}}
-		site := &Cluster{Name: "c", Engine: opens{hangs{hanging: &hanging}}, List: func(context.Context) ([]Node, error) { return nodes, nil }}
-		site.AskRoles()
+		on := &Cluster{Name: "c", Engine: opens{hangs{hanging: &hanging}}, List: func(context.Context) ([]Node, error) { return nodes, nil }}
+		on.AskRoles()
 		ask := func() (time.Duration, error) {
 			began := time.Now()
-			_, err := site.Primary(t.Context())
+			_, err := on.Primary(t.Context())
 			took := time.Since(began)
 			time.Sleep(time.Minute) // the answer no longer holds
 			return took, err
@@ -43,7 +43,7 @@ func TestAPrimaryThatHangsIsWaitedForOnce(t *testing.T) {
 			if took, err := ask(); took != want || !errors.Is(err, ErrNoPrimary) {
 				t.Errorf("question %d took %s: %v, expected %s and no primary", n+1, took, err, want)
 			}
-			if !site.Hangs("n1") {
+			if !on.Hangs("n1") {
 				t.Errorf("after question %d it is not said to hang", n+1)
 			}
 		}
@@ -51,7 +51,7 @@ func TestAPrimaryThatHangsIsWaitedForOnce(t *testing.T) {
 		if took, err := ask(); took != 0 || err != nil {
 			t.Errorf("once it answers again: %s, %v", took, err)
 		}
-		if site.Hangs("n1") {
+		if on.Hangs("n1") {
 			t.Error("it is said to hang although it answered")
 		}
 		hanging = true

@@ -21,8 +21,8 @@ func TestAReadOnlyViewHasWhatItsDatabaseHas(t *testing.T) {
 		"one that is a ring":               {db: ring{}, ringed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			site := (&Cluster{Engine: opens{c.db}, List: func(context.Context) ([]Node, error) { return nil, nil }}).ReadOnly()
-			for what, db := range map[string]engine.Database{"itself": c.db, "its view": must(site.Engine.Open(t.Context(), engine.Target{}))} {
+			on := (&Cluster{Engine: opens{c.db}, List: func(context.Context) ([]Node, error) { return nil, nil }}).ReadOnly()
+			for what, db := range map[string]engine.Database{"itself": c.db, "its view": must(on.Engine.Open(t.Context(), engine.Target{}))} {
 				_, replicated := engine.As[engine.Replicated](db)
 				_, ringed := engine.As[engine.Ringed](db)
 				_, sharded := engine.As[engine.Sharded](db)

@@ -33,6 +33,7 @@ func written(t *testing.T, o Options) {
 }
 
 func TestAJournalThatWasChangedIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ change, want string }{
 		"changed":                  {"", "entry 3 was changed"},
 		"one is missing":           {`DELETE FROM operation_outputs WHERE function_id = 2`, "entry 4 follows entry 2"},
@@ -88,6 +89,7 @@ func otherData(t *testing.T, db *sql.DB) string {
 
 // A journal that is removed or replaced under the process that writes it stops it before its next act.
 func TestAJournalThatIsReplacedUnderARunStopsIt(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(path string) error{
 		"removed":  os.Remove,
 		"replaced": func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
@@ -123,6 +125,7 @@ func TestAJournalThatIsReplacedUnderARunStopsIt(t *testing.T) {
 }
 
 func TestAPostgresThatRestartsIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	for err, want := range map[error]bool{
 		&pgconn.PgError{Code: "57P01"}: true, &pgconn.PgError{Code: "57P03"}: true, &pgconn.PgError{Code: "08006"}: true,
 		&pgconn.PgError{Code: "53100"}: false, &pgconn.PgError{Code: "23505"}: false, syscall.ENOSPC: false, sql.ErrNoRows: false,

@@ -61,6 +61,7 @@ func upTo(n int) Work {
 }
 
 func TestAJournalGrowsOverStints(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, o Options) {
 		s := open(t, o)
 		if err := s.Create(t.Context(), "r", json.RawMessage(`{"a":1}`)); err != nil {
@@ -105,6 +106,7 @@ func TestAJournalGrowsOverStints(t *testing.T) {
 
 // Who works on a run looks at others, and at whether they are executed: nothing of it gets into the journal.
 func TestWhatAStintReadsIsNotWritten(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, o Options) {
 		s := open(t, o)
 		for _, run := range []string{"other", "r"} {
@@ -205,6 +207,7 @@ func runChild(t *testing.T, o Options, kill int, before bool) error {
 }
 
 func TestKilledAroundEveryWriteTheJournalGoesOn(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
@@ -234,6 +237,7 @@ func TestKilledAroundEveryWriteTheJournalGoesOn(t *testing.T) {
 }
 
 func TestOneProcessExecutes(t *testing.T) {
+	t.Parallel()
 	o := Options{Folder: t.TempDir(), Version: "1"}
 	s := open(t, o)
 	e := execute(t, s, upTo(1))
@@ -252,6 +256,7 @@ func TestOneProcessExecutes(t *testing.T) {
 }
 
 func TestEveryConnectionToTheFileSyncsEachWrite(t *testing.T) {
+	t.Parallel()
 	s := open(t, Options{Folder: t.TempDir(), Version: "1"})
 	library, err := openDatabase(t.Context(), s.options) // as the library's own is opened
 	if err != nil {
@@ -280,6 +285,7 @@ func TestEveryConnectionToTheFileSyncsEachWrite(t *testing.T) {
 }
 
 func TestDrainingStopsAtABoundary(t *testing.T) {
+	t.Parallel()
 	s := open(t, Options{Folder: t.TempDir(), Version: "1"})
 	if err := s.Create(t.Context(), "r", nil); err != nil {
 		t.Fatal(err)
@@ -312,6 +318,7 @@ func TestDrainingStopsAtABoundary(t *testing.T) {
 }
 
 func TestALeaseFencesItsFormerHolder(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, o Options) {
 		s, ctx := open(t, o), t.Context()
 		first, err := s.Acquire(ctx, "c", "a", time.Minute)
@@ -342,6 +349,7 @@ func TestALeaseFencesItsFormerHolder(t *testing.T) {
 }
 
 func TestMessagesRecordsAndSummariesAreKept(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, o Options) {
 		s, ctx := open(t, o), t.Context()
 		if err := s.Send(ctx, "r", json.RawMessage(`1`)); !errors.Is(err, ErrNoRun) {
@@ -369,6 +377,7 @@ func TestMessagesRecordsAndSummariesAreKept(t *testing.T) {
 }
 
 func TestANewerStoreIsRefusedInOneLine(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, o Options) {
 		for _, text := range []string{`UPDATE {format} SET number = 99`, `library`} {
 			o := o
@@ -402,6 +411,7 @@ func TestANewerStoreIsRefusedInOneLine(t *testing.T) {
 }
 
 func TestRunsOfAnotherInterpreterAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -420,6 +430,7 @@ func TestRunsOfAnotherInterpreterAreLeftAlone(t *testing.T) {
 }
 
 func TestAnotherOrderTakesThePlaceOfAStintThatWasCutOff(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

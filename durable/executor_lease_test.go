@@ -44,6 +44,7 @@ func refusedBy(t *testing.T, err error, executor string) {
 }
 
 func TestARunIsTakenOverOnlyFromTheDeadWhoThenActNoMore(t *testing.T) {
+	t.Parallel()
 	a, b := hosts(t)
 	here, there := open(t, a), open(t, b)
 	if err := here.Create(t.Context(), "r", nil); err != nil {
@@ -100,6 +101,7 @@ func TestARunIsTakenOverOnlyFromTheDeadWhoThenActNoMore(t *testing.T) {
 }
 
 func TestAStintThatWasTakenOverIsEndedInTheMiddleOfItsWork(t *testing.T) {
+	t.Parallel()
 	a, b := hosts(t)
 	here, there := open(t, a), open(t, b)
 	if err := here.Create(t.Context(), "r", nil); err != nil {
@@ -132,6 +134,7 @@ func TestAStintThatWasTakenOverIsEndedInTheMiddleOfItsWork(t *testing.T) {
 }
 
 func TestWhoLivesKeepsItsRun(t *testing.T) {
+	t.Parallel()
 	a, b := hosts(t)
 	here, there := open(t, a), open(t, b)
 	if err := here.Create(t.Context(), "r", nil); err != nil {
@@ -175,6 +178,7 @@ func TestWhoLivesKeepsItsRun(t *testing.T) {
 }
 
 func TestARunOfAKilledProcessGoesOnAtOnceWhereItDiedAndElsewhereWhenThatIsKnown(t *testing.T) {
+	t.Parallel()
 	a, b := hosts(t)
 	if err := runChild(t, a, 3, false); err == nil {
 		t.Fatal("the child was not killed")
@@ -210,6 +214,7 @@ func TestARunOfAKilledProcessGoesOnAtOnceWhereItDiedAndElsewhereWhenThatIsKnown(
 }
 
 func TestWhatAKilledProcessLeftIsTakenUpByNoOtherHost(t *testing.T) {
+	t.Parallel()
 	a, b := hosts(t)
 	if err := runChild(t, a, 3, false); err == nil {
 		t.Fatal("the child was not killed")

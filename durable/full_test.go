@@ -9,6 +9,7 @@ import (
 )
 
 func TestAFullDiskAtOpeningSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	disk, err := labtest.SmallDisk(t, folder, "1m")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 // A process that was stopped in the middle of a write has the write lock of the file until somebody lets it go on.
 func TestAStoreIsOpenedAndReadBesideAStoppedWriter(t *testing.T) {
+	t.Parallel()
 	o := Options{Folder: t.TempDir(), Version: "1"}
 	s := open(t, o)
 	if err := s.Create(t.Context(), "r", nil); err != nil {

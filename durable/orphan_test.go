@@ -6,6 +6,7 @@ import (
 )
 
 func TestALeaseOfARunThatWasNeverMadeIsGivenBackWhenItRanOut(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, o Options) {
 		s := open(t, o)
 		if err := s.Create(t.Context(), "made", nil); err != nil {

@@ -33,8 +33,8 @@ type PageListFile interface {
 	Write(ctx context.Context) error
 	// Parse reads a list.
 	Parse(data []byte) (PageList, error)
-	// Lasting tells that the file is one which the server itself uses. Others are to be removed in the end.
-	Lasting() bool
+	// OfTheServer tells that the file is one which the server itself uses. Others are to be removed in the end.
+	OfTheServer() bool
 	// Close puts the server's settings back, and has it write its own file anew where lists have taken its place.
 	Close(ctx context.Context) error
 }

@@ -57,10 +57,10 @@ func (c *clockwork) keepTime(ctx context.Context, ended <-chan struct{}) {
 		}
 		now := c.now()
 		c.stall = max(c.stall, now-c.wake)
-		if !c.halted && (now >= c.stopAt() || c.scheduleOver()) {
+		if !c.stopped && (now >= c.stopAt() || c.scheduleOver()) {
 			c.stopWorkers()
 		}
-		if c.halted {
+		if c.stopped {
 			c.to = max(c.to, c.stopAt()+lastSecondMore)
 		}
 		c.giveUp(now)
@@ -68,7 +68,7 @@ func (c *clockwork) keepTime(ctx context.Context, ended <-chan struct{}) {
 			c.turn(now)
 		}
 		next := min(now+scanEvery, c.to)
-		if !c.halted {
+		if !c.stopped {
 			next = min(next, c.stopAt())
 		}
 		now = c.now() // whoever takes the seconds may have let us wait
@@ -84,7 +84,7 @@ func (c *clockwork) scheduleOver() bool {
 // giveUp interrupts what has been under way for too long; some time after the end, that is everything.
 func (c *clockwork) giveUp(now time.Duration) {
 	startedBefore := now - c.spec.Timeout
-	if c.halted && now >= c.stopAt()+c.spec.Grace {
+	if c.stopped && now >= c.stopAt()+c.spec.Grace {
 		startedBefore = now + 1
 		defer c.endWork()
 	}

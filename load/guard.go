@@ -62,13 +62,13 @@ const (
 	Starved Fault = "the load generator used too much of this machine's processors"
 )
 
-// Advice says what to do about a fault.
+// Advice says what to do about a fault. With -R, servers that are started later do not inherit the priority.
 func (f Fault) Advice() string {
 	if f == Capped {
 		return "allow more operations in flight (more connections), or ask for a lower rate"
 	}
 	return "the load generator was short of CPU: stop what else runs on this machine, ask for a lower rate, or run the load from another machine. Or, once " +
-		"the servers are up, give it priority: sudo chrt -a -r -p 1 $(pgrep -nx plimsoll)"
+		"the servers are up, give it priority: sudo chrt -a -R -r -p 1 $(pgrep -nx plimsoll)"
 }
 
 // Advice is what to do about the reasons, each thing once.

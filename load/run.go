@@ -53,10 +53,10 @@ type run struct {
 	recorder   *recorder
 	dispatcher *dispatcher // nil: closed loop
 
-	begun  time.Time
-	stop   atomic.Int64 // no operation starts at or after it
-	halted bool
-	lost   atomic.Int64 // connections
+	begun   time.Time
+	stop    atomic.Int64 // no operation starts at or after it
+	stopped bool
+	lost    atomic.Int64 // connections
 
 	endIssue  context.CancelFunc // when no more operations start
 	endWork   context.CancelFunc // when the operations under way are given up
@@ -196,7 +196,7 @@ func (r *run) start(issue, work context.Context) <-chan struct{} {
 // stopWorkers lets no operation start from now on.
 func (r *run) stopWorkers() {
 	r.stop.Store(min(r.stop.Load(), int64(r.now())))
-	r.halted = true
+	r.stopped = true
 	r.endIssue()
 	if r.dispatcher != nil {
 		r.dispatcher.stop(r.workers)

@@ -58,7 +58,7 @@ func (t Team) Run(ctx context.Context, spec load.Spec, each func(load.Second)) (
 		return load.Summary{}, err
 	}
 	w.begin()
-	return w.drive(ctx, each), nil
+	return w.gather(ctx, each), nil
 }
 
 // closeAll closes the lines to the loaders' machines. What was measured is here: how they end makes no difference to it.
@@ -189,8 +189,8 @@ func (w *work) begin() {
 
 const never = time.Duration(1<<63 - 1)
 
-// drive hears the loaders out and hands on what they measured.
-func (w *work) drive(ctx context.Context, each func(load.Second)) load.Summary {
+// gather hears the loaders out and hands on what they measured.
+func (w *work) gather(ctx context.Context, each func(load.Second)) load.Summary {
 	seconds := make(chan load.Second, 64)
 	var delivery sync.WaitGroup
 	delivery.Go(func() {

@@ -19,7 +19,7 @@ const (
 )
 
 // bar draws a finding: the side that passes shaded, the margin as a line, the interval as a whisker, the estimate as a dot.
-func bar(f analyze.Finding) template.HTML {
+func bar(f analyze.JudgedClaim) template.HTML {
 	if !judged(f) {
 		return ""
 	}
@@ -49,7 +49,7 @@ func bar(f analyze.Finding) template.HTML {
 }
 
 // barScale places a finding's numbers so that all are seen with room beside them; ratios and wide ranges on a log scale.
-func barScale(f analyze.Finding) func(v float64) float64 {
+func barScale(f analyze.JudgedClaim) func(v float64) float64 {
 	low, high := min(f.Estimate, f.Margin), max(f.Estimate, f.Margin)
 	for _, v := range []float64{f.Low, f.High} {
 		if !math.IsInf(v, 0) {

@@ -42,15 +42,15 @@ func severity(d result.Dip) float64 {
 
 // dip says when it began, during what, how deep it was and when it was over.
 func (u *run) dip(p result.Phase, d result.Dip) string {
-	var felt []string
+	var effects []string
 	if !d.Usual {
-		felt = append(felt, "throughput "+quantity.Share.Format(d.Depth.Value))
+		effects = append(effects, "throughput "+quantity.Share.Format(d.Depth.Value))
 	}
 	if !d.UsualRise && !math.IsNaN(d.Rise.Value) && !math.IsInf(d.Rise.Value, 0) {
-		felt = append(felt, "p99 "+factor(d.Rise.Value))
+		effects = append(effects, "p99 "+factor(d.Rise.Value))
 	}
-	how := strings.Join(felt, " and ") + " of the baseline"
-	if len(felt) == 0 {
+	how := strings.Join(effects, " and ") + " of the baseline"
+	if len(effects) == 0 {
 		how = "a little worse than the baseline"
 		if d.Errors > 0 {
 			how = errorCount(d.Errors)
@@ -82,18 +82,18 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 func (u *run) through(d result.Dip) string {
 	var all []string
 	for _, p := range d.Pieces {
-		var felt []string
+		var effects []string
 		if !p.Usual && !d.Usual {
-			felt = append(felt, "throughput "+quantity.Share.Format(p.Throughput))
+			effects = append(effects, "throughput "+quantity.Share.Format(p.Throughput))
 		}
 		if !p.UsualTimes && !d.UsualRise {
-			felt = append(felt, "p99 "+factor(p.Rise))
+			effects = append(effects, "p99 "+factor(p.Rise))
 		}
 		if p.Errors > 0 {
-			felt = append(felt, errorCount(p.Errors))
+			effects = append(effects, errorCount(p.Errors))
 		}
-		if len(felt) > 0 {
-			all = append(all, fmt.Sprintf("%s %s at %s", cmp.Or(p.During, "no step"), strings.Join(felt, " and "), quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())))
+		if len(effects) > 0 {
+			all = append(all, fmt.Sprintf("%s %s at %s", cmp.Or(p.During, "no step"), strings.Join(effects, " and "), quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())))
 		}
 	}
 	if len(all) == 0 {

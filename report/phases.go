@@ -20,7 +20,7 @@ func (u *run) lead() []remark {
 			continue
 		}
 		if i.Onset.IsZero() {
-			all = append(all, remark{p.Name, ": " + u.unfelt(p)})
+			all = append(all, remark{p.Name, ": " + u.withoutEffect(p)})
 			continue
 		}
 		all = append(all, remark{p.Name, ": " + disturbanceOf(p).sentence()})
@@ -29,8 +29,8 @@ func (u *run) lead() []remark {
 	return all
 }
 
-// unfelt says of a disturbance that was not felt what there was to be seen of it.
-func (u *run) unfelt(p result.Phase) string {
+// withoutEffect says of a disturbance that was not felt what there was to be seen of it.
+func (u *run) withoutEffect(p result.Phase) string {
 	depth, spread := writeEstimate(quantity.Share, p.Impact.Depth)
 	if spread != "" {
 		spread = " (" + spread + ")"

@@ -168,7 +168,7 @@ func TestScreenShows(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	w.Observe(progress.Finished{Verdict: result.Verdict{Verdict: analyze.Fail, Claims: []analyze.Finding{{Verdict: analyze.Fail}}}})
+	w.Observe(progress.Finished{Verdict: result.Verdict{Verdict: analyze.Fail, Claims: []analyze.JudgedClaim{{Verdict: analyze.Fail}}}})
 	if got := (screen{Palette: Terminal{}.Palette(), width: 100, height: 30}).draw(w.seen, w.now); !strings.Contains(got, "✗ FAIL") {
 		t.Error("the verdict is not shown")
 	}

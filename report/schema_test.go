@@ -32,7 +32,7 @@ func TestVerdictSchema(t *testing.T) {
 	// What other programs were promised.
 	for name, keys := range map[string][]string{
 		"Verdict": {"verdict", "reasons", "claims"},
-		"Finding": {"expect", "verdict", "estimate", "low", "high", "confidence", "margin", "needs"},
+		"JudgedClaim": {"expect", "verdict", "estimate", "low", "high", "confidence", "margin", "needs"},
 	} {
 		for _, key := range keys {
 			if s.Definitions[name].Properties[key] == nil {
@@ -81,7 +81,7 @@ func answerSchema(t reflect.Type) *jsonschema.Schema {
 
 // nullable allows null for the numbers that are null where too little was measured.
 func nullable(s *jsonschema.Schema) {
-	for name, fields := range map[string][]string{"Finding": {"estimate", "low", "high"}, "Estimate": {"value", "low", "high"}} {
+	for name, fields := range map[string][]string{"JudgedClaim": {"estimate", "low", "high"}, "Estimate": {"value", "low", "high"}} {
 		for _, field := range fields {
 			p, ok := s.Definitions[name].Properties.Get(field)
 			if !ok {

@@ -23,14 +23,14 @@ type superDisk struct {
 
 // leg is one leg, over the time of a run.
 type leg struct {
-	Role      string
-	Stretches []stretch
-	Reads     float64 // a second, on average over the looks
-	Writes    float64
+	Role    string
+	Periods []period
+	Reads   float64 // a second, on average over the looks
+	Writes  float64
 }
 
-// stretch is a time during which a leg was in one state, in seconds after the run's start.
-type stretch struct {
+// period is a time during which a leg was in one state, in seconds after the run's start.
+type period struct {
 	State    legState
 	From, To float64
 	Share    float64 // of the leg that was in step, at the end
@@ -95,10 +95,10 @@ func newSuperDisk(u *run, points []series.Point) (d superDisk, seen bool) {
 	within := slices.DeleteFunc(slices.Clone(points), func(p series.Point) bool { return p.Time.Before(u.Start) || p.Time.After(u.End) })
 	for _, role := range roles {
 		l := leg{Role: role.says}
-		l.Stretches = stretches(within, role.name, u)
+		l.Periods = periods(within, role.name, u)
 		l.Reads, l.Writes = meanOf(within, "superdisk."+role.name+legReadsSignal), meanOf(within, "superdisk."+role.name+legWritesSignal)
 		d.Legs = append(d.Legs, l)
-		seen = seen || slices.ContainsFunc(l.Stretches, func(s stretch) bool { return s.State != legUnseen })
+		seen = seen || slices.ContainsFunc(l.Periods, func(s period) bool { return s.State != legUnseen })
 	}
 	return d, seen
 }
@@ -116,8 +116,8 @@ func meanOf(points []series.Point, signal string) float64 {
 	return sum / float64(n)
 }
 
-// stretches joins looks that saw the same.
-func stretches(points []series.Point, role string, u *run) (all []stretch) {
+// periods joins looks that saw the same.
+func periods(points []series.Point, role string, u *run) (all []period) {
 	hung := map[time.Time]float64{}
 	var looks []series.Point
 	for _, p := range points {
@@ -130,7 +130,7 @@ func stretches(points []series.Point, role string, u *run) (all []stretch) {
 	}
 	slices.SortFunc(looks, func(a, b series.Point) int { return a.Time.Compare(b.Time) })
 	until := 0.0
-	put := func(s stretch) {
+	put := func(s period) {
 		if n := len(all); n > 0 && all[n-1].State == s.State {
 			all[n-1].To, all[n-1].Share = s.To, s.Share
 		} else if s.To > s.From {
@@ -146,12 +146,12 @@ func stretches(points []series.Point, role string, u *run) (all []stretch) {
 			next = looks[i+1].Time.Sub(u.Start).Seconds()
 		}
 		if at-until > unseenFor {
-			put(stretch{State: legUnseen, From: until, To: at})
+			put(period{State: legUnseen, From: until, To: at})
 		}
-		put(stretch{State: stateOf(p.Value, hung[p.Time]), From: until, To: min(next, at+unseenFor), Share: p.Value})
+		put(period{State: stateOf(p.Value, hung[p.Time]), From: until, To: min(next, at+unseenFor), Share: p.Value})
 	}
 	if long-until > unseenFor {
-		put(stretch{State: legUnseen, From: until, To: long})
+		put(period{State: legUnseen, From: until, To: long})
 	}
 	return all
 }
@@ -169,7 +169,7 @@ func stateOf(share, hung float64) legState {
 }
 
 // String is the stretch in words: away from 0:35 to 1:04.
-func (s stretch) String() string {
+func (s period) String() string {
 	text := fmt.Sprintf("%s from %s to %s", s.State, quantity.Elapsed.Format(s.From), quantity.Elapsed.Format(s.To))
 	if s.State == legRebuilt {
 		text += fmt.Sprintf(" (%s of it when last seen)", quantity.Share.Format(s.Share))
@@ -182,7 +182,7 @@ func (d superDisk) Table() table {
 	t := table{Title: d.Name, Corner: "leg", Columns: []string{"over time", "reads a second", "writes a second"}, Words: true}
 	for _, l := range d.Legs {
 		var said []string
-		for _, s := range l.Stretches {
+		for _, s := range l.Periods {
 			said = append(said, s.String())
 		}
 		t.Rows = append(t.Rows, line{Head: l.Role, Ink: -1, Cells: plainEntries(strings.Join(said, "; "), quantity.PerSecond.Format(l.Reads), quantity.PerSecond.Format(l.Writes))})
@@ -200,7 +200,7 @@ func (d superDisk) SVG() template.HTML {
 	for i, l := range d.Legs {
 		y := top + float64(i)*(row+gap)
 		fmt.Fprintf(&b, `<text x="0" y="%g" style="fill:var(--muted)">%s</text>`, y-4, template.HTMLEscapeString(l.Role))
-		for _, s := range l.Stretches {
+		for _, s := range l.Periods {
 			b.WriteString(s.shape(s.From/d.Long*width, s.To/d.Long*width, y, row))
 		}
 	}
@@ -219,7 +219,7 @@ func (d superDisk) Describe() string {
 }
 
 // shape is a stretch from x to x, below y.
-func (s stretch) shape(from, to, y, row float64) string {
+func (s period) shape(from, to, y, row float64) string {
 	bar := func(y, height float64, fill string) string {
 		return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:var(--%s)"><title>%s</title></rect>`,
 			from, y, max(to-from, 1), height, fill, template.HTMLEscapeString(s.String()))

@@ -13,19 +13,19 @@ import (
 func TestSentence(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
-		f    analyze.Finding
+		f    analyze.JudgedClaim
 		want string
 	}{
-		{analyze.Finding{Estimate: 0.93, Low: 0.92, High: 0.94, Confidence: 0.998, Margin: 0.9, Op: ">", Unit: "ratio"},
+		{analyze.JudgedClaim{Estimate: 0.93, Low: 0.92, High: 0.94, Confidence: 0.998, Margin: 0.9, Op: ">", Unit: "ratio"},
 			"Measured 0.930, with 99.8 % confidence between 0.920 and 0.940: wholly above the margin of 0.9."},
-		{analyze.Finding{Estimate: 12, Low: 11, High: 13, Confidence: 0.99, Margin: 20, Op: "<", Unit: "ms"},
+		{analyze.JudgedClaim{Estimate: 12, Low: 11, High: 13, Confidence: 0.99, Margin: 20, Op: "<", Unit: "ms"},
 			"Measured 12.0 ms, with 99 % confidence between 11.0 ms and 13.0 ms: wholly below the margin of 20 ms."},
-		{analyze.Finding{Estimate: 19, Low: 17, High: 22, Confidence: 0.99, Margin: 20, Op: "<", Unit: "ms"},
+		{analyze.JudgedClaim{Estimate: 19, Low: 17, High: 22, Confidence: 0.99, Margin: 20, Op: "<", Unit: "ms"},
 			"Measured 19.0 ms, with 99 % confidence between 17.0 ms and 22.0 ms: the margin of 20 ms lies inside."},
-		{analyze.Finding{Estimate: 0, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 0, as expected."},
-		{analyze.Finding{Estimate: 3, Low: 3, High: 3, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 3; expected was exactly 0."},
-		{analyze.Finding{Estimate: math.NaN(), Low: -inf, High: inf, Confidence: 1, Margin: 1}, "Not judged: there is no estimate."},
-		{analyze.Finding{Estimate: 5, Low: -inf, High: inf, Confidence: 0.99, Margin: 4, Unit: "ms"},
+		{analyze.JudgedClaim{Estimate: 0, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 0, as expected."},
+		{analyze.JudgedClaim{Estimate: 3, Low: 3, High: 3, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 3; expected was exactly 0."},
+		{analyze.JudgedClaim{Estimate: math.NaN(), Low: -inf, High: inf, Confidence: 1, Margin: 1}, "Not judged: there is no estimate."},
+		{analyze.JudgedClaim{Estimate: 5, Low: -inf, High: inf, Confidence: 0.99, Margin: 4, Unit: "ms"},
 			"Measured 5.00 ms, too briefly to say how sure that is; the margin is 4 ms."},
 	} {
 		if got := strings.ReplaceAll(sentence(c.f), "\u202f", " "); got != c.want {
@@ -35,9 +35,9 @@ func TestSentence(t *testing.T) {
 }
 
 func TestMeaning(t *testing.T) {
-	claims := func(answers ...analyze.Answer) (out []analyze.Finding) {
+	claims := func(answers ...analyze.Answer) (out []analyze.JudgedClaim) {
 		for _, a := range answers {
-			out = append(out, analyze.Finding{Verdict: a})
+			out = append(out, analyze.JudgedClaim{Verdict: a})
 		}
 		return out
 	}
@@ -64,7 +64,7 @@ func TestMeaning(t *testing.T) {
 
 func TestBarHoldsWhatItDraws(t *testing.T) {
 	inf := math.Inf(1)
-	for _, f := range []analyze.Finding{
+	for _, f := range []analyze.JudgedClaim{
 		{Estimate: 0.93, Low: 0.92, High: 0.94, Confidence: 0.99, Margin: 0.9, Op: ">", Unit: "ratio"},
 		{Estimate: 0, Confidence: 1, Op: "=="},
 		{Estimate: 5, Low: -inf, High: inf, Confidence: 0.99, Margin: 4, Op: "<", Unit: "ratio"},
@@ -81,7 +81,7 @@ func TestBarHoldsWhatItDraws(t *testing.T) {
 			t.Errorf("%+v: %s", f, svg)
 		}
 	}
-	if bar(analyze.Finding{Estimate: math.NaN(), Confidence: 1}) != "" {
+	if bar(analyze.JudgedClaim{Estimate: math.NaN(), Confidence: 1}) != "" {
 		t.Error("a bar of no estimate")
 	}
 }
@@ -89,7 +89,7 @@ func TestBarHoldsWhatItDraws(t *testing.T) {
 func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
 	v := result.Verdict{Verdict: analyze.Invalid, Reasons: []string{"the generator was late"}}
 	for _, expect := range []string{"throughput > 1", "throughput > 2", "errors == 0"} {
-		v.Claims = append(v.Claims, analyze.Finding{Expect: expect})
+		v.Claims = append(v.Claims, analyze.JudgedClaim{Expect: expect})
 		v.Reasons = append(v.Reasons, "not met: "+expect)
 		v.ReasonsOfClaims++
 		want := len(v.Reasons)

@@ -139,7 +139,7 @@ func rest(count map[analyze.Answer]int) string {
 
 // claim is a finding ready to be shown.
 type claim struct {
-	analyze.Finding
+	analyze.JudgedClaim
 	Sentence string
 	Bar      template.HTML
 }
@@ -147,13 +147,13 @@ type claim struct {
 func claims(v result.Verdict) []claim {
 	all := make([]claim, len(v.Claims))
 	for i, f := range v.Claims {
-		all[i] = claim{Finding: f, Sentence: sentence(f), Bar: bar(f)}
+		all[i] = claim{JudgedClaim: f, Sentence: sentence(f), Bar: bar(f)}
 	}
 	return all
 }
 
 // sentence says what was found, and where the interval lies against the margin.
-func sentence(f analyze.Finding) string {
+func sentence(f analyze.JudgedClaim) string {
 	unit := quantity.Unit(f.Unit)
 	value, margin := unit.Format(f.Estimate), unit.Tick(f.Margin)
 	switch {
@@ -181,7 +181,7 @@ func sentence(f analyze.Finding) string {
 }
 
 // untilAsBefore says of a time what was as before after it, or was not.
-func untilAsBefore(f analyze.Finding) string {
+func untilAsBefore(f analyze.JudgedClaim) string {
 	took := quantity.Duration(time.Duration(f.Estimate * float64(time.Millisecond)).Round(time.Millisecond))
 	s := "Throughput, response times and errors were all as before after at most " + took
 	switch {
@@ -194,9 +194,9 @@ func untilAsBefore(f analyze.Finding) string {
 }
 
 // judged tells findings that have an estimate from those of which nothing was measured.
-func judged(f analyze.Finding) bool { return f.Confidence > 0 && !math.IsNaN(f.Estimate) }
+func judged(f analyze.JudgedClaim) bool { return f.Confidence > 0 && !math.IsNaN(f.Estimate) }
 
-func exact(f analyze.Finding) bool { return f.Low == f.Estimate && f.High == f.Estimate }
+func exact(f analyze.JudgedClaim) bool { return f.Low == f.Estimate && f.High == f.Estimate }
 
 // words says an operator.
 func words(op string) string {
@@ -205,6 +205,6 @@ func words(op string) string {
 }
 
 // passes tells whether a value on one side of the margin is what the claim asks for.
-func passes(f analyze.Finding, above bool) bool {
+func passes(f analyze.JudgedClaim, above bool) bool {
 	return above && (f.Op == ">" || f.Op == ">=") || !above && (f.Op == "<" || f.Op == "<=")
 }

@@ -17,7 +17,7 @@ func difference(cell, metric, unit string, first, second, half float64) result.D
 	return result.Difference{
 		Cell: cell, Phase: "measure", Metric: metric, Unit: unit,
 		First: analyze.Estimate{Value: first}, Second: analyze.Estimate{Value: second},
-		Ratio:   analyze.Finding{Estimate: r, Low: r - half, High: r + half, Confidence: 0.998, Margin: 1, Op: "!=", Unit: "ratio"},
+		Ratio:   analyze.JudgedClaim{Estimate: r, Low: r - half, High: r + half, Confidence: 0.998, Margin: 1, Op: "!=", Unit: "ratio"},
 		Differs: math.Abs(r-1) > half,
 	}
 }

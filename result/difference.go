@@ -14,7 +14,7 @@ type Difference struct {
 	First     analyze.Estimate `json:"first"`
 	Second    analyze.Estimate `json:"second"`
 	// Ratio is second over first, at the confidence that is left when all differences are judged together.
-	Ratio analyze.Finding `json:"ratio"`
+	Ratio analyze.JudgedClaim `json:"ratio"`
 	// Differs says that the data supports a difference: the interval does not hold 1.
 	Differs bool `json:"differs"`
 }

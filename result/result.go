@@ -51,18 +51,18 @@ type Verdict struct {
 	Verdict analyze.Answer `json:"verdict"`
 	Reasons []string       `json:"reasons"`
 	// ReasonsOfClaims is how many of the reasons, the last, say again what the claims say.
-	ReasonsOfClaims int                `json:"reasons_of_claims,omitempty"`
-	Advice          []string           `json:"advice,omitempty"` // of an INVALID one: what to do before it is measured again
-	Claims          []analyze.Finding  `json:"claims"`
-	Trial           string             `json:"trial"`
-	Question        string             `json:"question"`
-	Partial         bool               `json:"partial,omitempty"`   // interrupted: what there is was kept
-	Ended           *Ended             `json:"ended,omitempty"`     // of a trial that did not come to its end: how
-	OneRound        bool               `json:"one_round,omitempty"` // it asked to be judged by a single round: whether rounds agree was not seen
-	Cells           []Cell             `json:"cells"`
-	Phases          []Phase            `json:"phases,omitempty"`
-	Signals         []SignalDifference `json:"signals,omitempty"` // of a comparison of variants: each signal's mean, the variants' beside the control's
-	Notes           []string           `json:"notes,omitempty"`   // what a reader should know: warm-up timed out, an expectation was not judged
+	ReasonsOfClaims int                   `json:"reasons_of_claims,omitempty"`
+	Advice          []string              `json:"advice,omitempty"` // of an INVALID one: what to do before it is measured again
+	Claims          []analyze.JudgedClaim `json:"claims"`
+	Trial           string                `json:"trial"`
+	Question        string                `json:"question"`
+	Partial         bool                  `json:"partial,omitempty"`   // interrupted: what there is was kept
+	Ended           *Ended                `json:"ended,omitempty"`     // of a trial that did not come to its end: how
+	OneRound        bool                  `json:"one_round,omitempty"` // it asked to be judged by a single round: whether rounds agree was not seen
+	Cells           []Cell                `json:"cells"`
+	Phases          []Phase               `json:"phases,omitempty"`
+	Signals         []SignalDifference    `json:"signals,omitempty"` // of a comparison of variants: each signal's mean, the variants' beside the control's
+	Notes           []string              `json:"notes,omitempty"`   // what a reader should know: warm-up timed out, an expectation was not judged
 }
 
 // Ended is why a trial ended before its end.

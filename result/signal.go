@@ -13,7 +13,7 @@ type SignalDifference struct {
 	Mean    analyze.Estimate `json:"mean"`         // of the variant
 	Before  analyze.Estimate `json:"control_mean"` // of the control
 	// Difference is the variant's mean minus the control's, at the confidence that is left when all signals are judged together.
-	Difference analyze.Finding `json:"difference"`
+	Difference analyze.JudgedClaim `json:"difference"`
 	// Differs says that the data supports a difference: the interval does not hold 0.
 	Differs bool `json:"differs"`
 }

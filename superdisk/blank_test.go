@@ -13,9 +13,10 @@ import (
 // TestADiskThatIsNotFreeIsNoLeg has a real kernel use disks in the ways in which they are used. Each refusal says which, and what
 // to do, and leaves the disk as it is.
 func TestADiskThatIsNotFreeIsNoLeg(t *testing.T) {
-	site := machinetest.New(t, 33)
-	g := guest{site.Boot(t, "one"), t}
-	volume := func() string { return g.device(site.Volume(t, 320<<20, "one")) }
+	t.Parallel()
+	host := machinetest.New(t, 33)
+	g := guest{host.Boot(t, "one"), t}
+	volume := func() string { return g.device(host.Volume(t, 320<<20, "one")) }
 	free := volume()
 	refused := func(device, why string) {
 		t.Helper()

@@ -18,9 +18,10 @@ func TestMain(m *testing.M) { machinetest.Main(m) }
 // TestSuperDiskOnMachines makes an array on one machine, loses the machine, serves from the network leg on another, and brings a new
 // local leg into step while files are written; then takes the guards one by one.
 func TestSuperDiskOnMachines(t *testing.T) {
-	site := machinetest.New(t, 31)
-	one := guest{site.Boot(t, "one"), t}
-	local, network := site.Volume(t, 512<<20, "one"), site.Volume(t, 512<<20, "one")
+	t.Parallel()
+	host := machinetest.New(t, 31)
+	one := guest{host.Boot(t, "one"), t}
+	local, network := host.Volume(t, 512<<20, "one"), host.Volume(t, 512<<20, "one")
 	a := one.create(local, network)
 	one.sh(`for i in 1 2 3; do dd if=/dev/urandom of=/run/data/f$i bs=1M count=8 2>/dev/null; done; sync`)
 	sums := one.sh(`cd /run/data && sha256sum f*`)
@@ -28,10 +29,10 @@ func TestSuperDiskOnMachines(t *testing.T) {
 		t.Fatalf("not whole: %+v", a)
 	}
 	must(t, one.Kill(t.Context()))
-	two := guest{site.Boot(t, "two"), t}
-	must(t, site.ForceDetach(t.Context(), network, "one"))
-	must(t, site.Attach(t.Context(), network, "two"))
-	fresh := site.Volume(t, 520<<20, "two")
+	two := guest{host.Boot(t, "two"), t}
+	must(t, host.ForceDetach(t.Context(), network, "one"))
+	must(t, host.Attach(t.Context(), network, "two"))
+	fresh := host.Volume(t, 520<<20, "two")
 	for _, step := range []struct {
 		name string
 		do   func(guest)
@@ -41,8 +42,8 @@ func TestSuperDiskOnMachines(t *testing.T) {
 		{"goes on where it was cut off", func(g guest) { g.cutOff(fresh, network) }},
 		{"begins again on another disk", func(g guest) { g.swapped(fresh, network) }},
 		{"has no room", func(g guest) { g.hasNoRoom(fresh, network) }},
-		{"refuses", func(g guest) { g.refuses(site, fresh, network) }},
-		{"hangs", func(g guest) { g.hangs(site, network) }},
+		{"refuses", func(g guest) { g.refuses(host, fresh, network) }},
+		{"hangs", func(g guest) { g.hangs(host, network) }},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.do(two.with(t)) }) {
 			return // the next builds on it
@@ -283,18 +284,18 @@ func (g guest) hasNoRoom(fresh, network string) {
 }
 
 // refuses shows what is turned down.
-func (g guest) refuses(site *machinetest.Site, fresh, network string) {
+func (g guest) refuses(host *machinetest.Host, fresh, network string) {
 	ctx := g.t.Context()
 	_, err := superdisk.Resolve(ctx, g, "vol-that-is-not-there")
 	g.refused(err, "is not on")
 	err = superdisk.Create(ctx, g, superdisk.Design{Name: "other", Local: g.device(fresh), Network: g.device(network), Chunk: 1 << 20})
 	g.refused(err, "in use by md")
-	small := g.device(site.Volume(g.t, 64<<20, "two"))
+	small := g.device(host.Volume(g.t, 64<<20, "two"))
 	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), g.device(fresh)))
 	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), g.device(fresh)))
 	_, err = g.rebuild(small).Choose(ctx)
 	g.refused(err, "and a leg of superdisk needs")
-	holds := g.device(site.Volume(g.t, 520<<20, "two"))
+	holds := g.device(host.Volume(g.t, 520<<20, "two"))
 	g.sh("mkfs.xfs -q -K " + holds)
 	_, err = g.rebuild(holds).Choose(ctx)
 	g.refused(err, "it holds xfs")
@@ -331,12 +332,12 @@ func (g guest) refused(err error, why string) {
 
 // hangs has the network volume answer nothing: the look answers nevertheless and says so, writes wait, and go on when the volume is taken
 // away by force.
-func (g guest) hangs(site *machinetest.Site, network string) {
+func (g guest) hangs(host *machinetest.Host, network string) {
 	ctx := g.t.Context()
 	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/gaps.log", Mark: "/writer", Args: []string{"-c",
 		`while [ ! -e /run/enough ]; do dd if=/dev/zero of=/run/data/z bs=4k count=1 conv=fsync 2>/dev/null; cut -d' ' -f1 /proc/uptime; sleep 0.02; done`}})
 	must(g.t, err)
-	site.Hang(g.t, network, true)
+	host.Hang(g.t, network, true)
 	var hung time.Duration
 	for deadline := time.Now().Add(time.Minute); hung < 2*time.Second && time.Now().Before(deadline); {
 		s, err := superdisk.Inspect(ctx, g)
@@ -366,14 +367,14 @@ func (g guest) hangs(site *machinetest.Site, network string) {
 		g.t.Errorf("the machine's clock is said to be %s ahead, want an hour", s.ClockAhead)
 	}
 	must(g.t, g.SkewClock(ctx, -time.Hour))
-	must(g.t, site.ForceDetach(ctx, network, "two"))
+	must(g.t, host.ForceDetach(ctx, network, "two"))
 	g.sh("for i in $(seq 100); do n=$(wc -l < /run/gaps.log); sleep 0.2; [ $(wc -l < /run/gaps.log) -gt $n ] && break; done; touch /run/enough")
 	must(g.t, writing.Wait(ctx))
 	g.t.Logf("longest write gap %s s", g.sh(`awk 'NR>1 && $1-l>m {m=$1-l} {l=$1} END {print m}' /run/gaps.log`))
 	if a := g.find("superdisk"); a.Degraded != 1 {
 		g.t.Errorf("after the detach: %+v", a)
 	}
-	must(g.t, site.Attach(ctx, network, "two"))
+	must(g.t, host.Attach(ctx, network, "two"))
 	done, err := superdisk.Rebuild{Machine: g, Array: "superdisk", Target: g.device(network), Role: superdisk.Network}.Run(ctx, nil)
 	must(g.t, err)
 	if done.Method != superdisk.Rejoin || !g.find("superdisk").Whole() {

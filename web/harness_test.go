@@ -142,7 +142,7 @@ func newHouseWith(t *testing.T, config string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := func(_ context.Context, name string) (*cluster.Cluster, error) {
+	on := func(_ context.Context, name string) (*cluster.Cluster, error) {
 		environment := "lab"
 		if strings.HasPrefix(name, "prod") {
 			environment = runbook.Production
@@ -171,8 +171,8 @@ func newHouseWith(t *testing.T, config string) *house {
 	seen.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) })
 	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, h.now.Now)
 	h.Server, err = New(t.Context(), Deps{
-		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: site},
-		Look: site, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
+		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: on},
+		Look: on, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),
 		Runbook: h.runbook, Trials: h.trials(), Watch: seen, Advice: h.advice(), Log: slog.New(slog.NewTextHandler(h.logged, nil)), Now: h.now.Now,
 	})
 	if err != nil {
@@ -397,7 +397,7 @@ func compared(first, second *result.Result) (*result.Versus, error) {
 	e := analyze.Estimate{Value: 1000, Low: 950, High: 1050}
 	return &result.Versus{First: first.Dir, Second: second.Dir, Notes: []string{}, Differences: []result.Difference{
 		{Phase: "baseline", Metric: "throughput", Unit: "per_second", First: e, Second: analyze.Estimate{Value: 800, Low: 760, High: 840}, Differs: true,
-			Ratio: analyze.Finding{Estimate: 0.8, Low: 0.75, High: 0.85, Confidence: 0.99}},
+			Ratio: analyze.JudgedClaim{Estimate: 0.8, Low: 0.75, High: 0.85, Confidence: 0.99}},
 	}}, nil
 }
 

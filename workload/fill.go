@@ -18,18 +18,18 @@ func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64
 	if len(sources) == 0 {
 		return nil
 	}
-	stretches := make(chan stretch)
+	shares := make(chan share)
 	sessions := sessions()
 	if slices.ContainsFunc(sources, func(s Source) bool { return s.Most == 1 }) {
 		sessions = oneByOne
 	}
 	return sideBySide(ctx, sessions, func(ctx context.Context) error {
-		defer close(stretches)
+		defer close(shares)
 		for i, source := range sources {
 			for _, s := range cut(source, sessions) {
 				s.seed = seed ^ uint64(i)<<32
 				select {
-				case stretches <- s:
+				case shares <- s:
 				case <-ctx.Done():
 					return nil
 				}
@@ -43,7 +43,7 @@ func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64
 		}
 		f := filler{db, session}
 		defer func() { _ = f.session.Close() }()
-		for s := range stretches {
+		for s := range shares {
 			if err := s.fill(ctx, &f, p); err != nil {
 				return fmt.Errorf("fill %s: %w", s.Table, err)
 			}
@@ -59,24 +59,24 @@ func sessions() int { return min(max(runtime.GOMAXPROCS(0), 4), 16) }
 // oneByOne is how many sessions fill where a statement inserts one row: each waits for the round trip of every row.
 const oneByOne = 64
 
-// stretch is a range of a source's units.
-type stretch struct {
+// share is a range of a source's units.
+type share struct {
 	Source
 	from, to int64
 	seed     uint64
 }
 
 // cut divides a source into as many stretches as there are sessions.
-func cut(s Source, sessions int) []stretch {
+func cut(s Source, sessions int) []share {
 	n := min(int64(sessions), s.Units)
-	out := make([]stretch, n)
+	out := make([]share, n)
 	for i := range n {
-		out[i] = stretch{Source: s, from: s.Units * i / n, to: s.Units * (i + 1) / n}
+		out[i] = share{Source: s, from: s.Units * i / n, to: s.Units * (i + 1) / n}
 	}
 	return out
 }
 
-func (s stretch) fill(ctx context.Context, f *filler, p *meter) error {
+func (s share) fill(ctx context.Context, f *filler, p *meter) error {
 	w := writer{filler: f, source: s.Source, meter: p}
 	w.rows = Rows{most: s.Most, flush: func() { w.flush(ctx) }}
 	add := s.New()

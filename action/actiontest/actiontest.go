@@ -16,9 +16,9 @@ import (
 
 // Subject is an action with inputs and something real for it to act on.
 type Subject struct {
-	Action action.Action
-	With   string // inputs, as YAML
-	Site   *cluster.Cluster
+	Action  action.Action
+	With    string // inputs, as YAML
+	Cluster *cluster.Cluster
 	// Snapshot describes all that acting can change. It must not change by itself.
 	Snapshot func(t *testing.T) string
 	// Always says that the action is needed again when it is done: a restart, a pause.
@@ -92,7 +92,7 @@ func (s Subject) describes(t *testing.T) {
 
 func (s Subject) check(t *testing.T, task action.Task) action.CheckResult {
 	t.Helper()
-	reading := s.Site.ReadOnly()
+	reading := s.Cluster.ReadOnly()
 	defer func() { _ = reading.Close() }()
 	f, err := task.Check(t.Context(), reading)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s Subject) needed(t *testing.T, task action.Task) action.CheckResult {
 func (s Subject) done(t *testing.T, task action.Task, output action.Facts) {
 	t.Helper()
 	if v, ok := task.(action.Verifier); ok {
-		if err := v.Verify(t.Context(), s.Site.ReadOnly(), output); err != nil {
+		if err := v.Verify(t.Context(), s.Cluster.ReadOnly(), output); err != nil {
 			t.Errorf("verify: %v", err)
 		}
 	} else if s.Always {
@@ -174,7 +174,7 @@ func (s Subject) act(t *testing.T, task action.Task, c action.Call) (action.Fact
 		})
 		c.Progress = func(float64, string) { begin() }
 	}
-	output, err := task.Act(ctx, s.Site, c)
+	output, err := task.Act(ctx, s.Cluster, c)
 	if s.Meanwhile != nil && err == nil {
 		s.done(t, task, output)
 	}
@@ -219,7 +219,7 @@ func (s Subject) cutOff(t *testing.T, after time.Duration) {
 	acted := make(chan struct{})
 	go func() {
 		defer close(acted)
-		_, _ = task.Act(ctx, s.Site, s.call(1, f))
+		_, _ = task.Act(ctx, s.Cluster, s.call(1, f))
 	}()
 	<-ctx.Done()
 	select {
@@ -232,7 +232,7 @@ func (s Subject) cutOff(t *testing.T, after time.Duration) {
 	}
 	cancel()
 	if left, ok := task.(action.InFlightWaiter); ok {
-		if err := left.AwaitInFlight(t.Context(), s.Site, s.call(1, f)); err != nil {
+		if err := left.AwaitInFlight(t.Context(), s.Cluster, s.call(1, f)); err != nil {
 			t.Fatalf("settle: %v", err)
 		}
 	}
@@ -271,7 +271,7 @@ func (s Subject) undoes(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), undoTime, fmt.Errorf("it was timed out after %s", undoTime))
 	defer cancel()
 	for range 2 { // an undo that was cut off is done again
-		if err := u.Undo(ctx, s.Site, s.call(1, f)); err != nil {
+		if err := u.Undo(ctx, s.Cluster, s.call(1, f)); err != nil {
 			t.Fatalf("undo: %v", err)
 		}
 		if after := s.Snapshot(t); after != before {
@@ -286,7 +286,7 @@ func (s Subject) restore(t *testing.T, task action.Task, f action.CheckResult) {
 	if u, ok := task.(action.Undoer); ok && task.Traits().Effect == action.Reversible {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), patience, fmt.Errorf("it was timed out after %s", patience))
 		defer cancel()
-		if err := u.Undo(ctx, s.Site, s.call(1, f)); err != nil {
+		if err := u.Undo(ctx, s.Cluster, s.call(1, f)); err != nil {
 			t.Fatalf("undo: %v", err)
 		}
 	} else if s.Again != nil {

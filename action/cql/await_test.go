@@ -61,11 +61,11 @@ func joining(silent time.Duration, server cluster.Server) (follow func(*testing.
 		{Name: "n1", Server: &runs{}, Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}},
 		{Name: "n2", Server: server, Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}},
 	}
-	site := &cluster.Cluster{Name: "ring", Engine: m, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+	on := &cluster.Cluster{Name: "ring", Engine: m, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
 	before := view{Ring: engine.Ring{Members: m.ring.Members[:1]}}
 	return func(t *testing.T, told *[]string) (action.Facts, error) {
 		say := func(_ float64, text string) { *told = append(*told, text) }
-		return (&join{Node: "n2"}).follow(t.Context(), &ring{site: site, nodes: nodes}, nodes[1], "", before, action.Call{Progress: say})
+		return (&join{Node: "n2"}).follow(t.Context(), &ring{cluster: on, nodes: nodes}, nodes[1], "", before, action.Call{Progress: say})
 	}, m
 }
 

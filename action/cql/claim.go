@@ -15,7 +15,7 @@ import (
 
 // ClusterLock keeps claims in a table of the ring, plimsoll.claim, changed by lightweight transactions alone: of two who want the ring at
 // the same moment one gets it. A claim holds for as long as one of its cells, which has a time to live (TTL), is there.
-type ClusterLock struct{ Site *cluster.Cluster }
+type ClusterLock struct{ Cluster *cluster.Cluster }
 
 // Claim takes or prolongs a claim. Where too few replicas answer to change one, it is only looked whether another has it: that is an
 // error for who has stored none, whom others do not see.
@@ -67,7 +67,7 @@ const agreeing = 4 * time.Second
 
 // agreed waits until all members have the table: a change of the ring is refused while they disagree about the schema.
 func (m ClusterLock) agreed(ctx context.Context) error {
-	r, err := ringOf(ctx, m.Site)
+	r, err := ringOf(ctx, m.Cluster)
 	if err != nil {
 		return err
 	}
@@ -240,11 +240,11 @@ func (m ClusterLock) row(ctx context.Context, statement string) ([]engine.Value,
 
 // rows runs a statement on the first node that can, and returns all rows.
 func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Value, error) {
-	r, err := ringOf(ctx, m.Site)
+	r, err := ringOf(ctx, m.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	var last error = &engine.Error{Kind: engine.Unavailable, Text: "no node of " + m.Site.Name + " runs"}
+	var last error = &engine.Error{Kind: engine.Unavailable, Text: "no node of " + m.Cluster.Name + " runs"}
 	for _, n := range r.nodes {
 		if !serves(ctx, n) {
 			continue
@@ -259,7 +259,7 @@ func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Val
 }
 
 func (m ClusterLock) ask(ctx context.Context, n cluster.Node, statement string) (rows [][]engine.Value, err error) {
-	err = m.Site.Use(ctx, n.Name, func(session engine.Session) error {
+	err = m.Cluster.Use(ctx, n.Name, func(session engine.Session) error {
 		r := engine.Result{Keep: true}
 		if err := session.Exec(ctx, statement, &r); err != nil {
 			return err

@@ -15,9 +15,9 @@ import (
 )
 
 // claims tries the ClusterLock on the real ring.
-func (w world) claims() {
+func (w fixture) claims() {
 	w.Helper()
-	ctx, m := w.Context(), cql.ClusterLock{Site: w.site}
+	ctx, m := w.Context(), cql.ClusterLock{Cluster: w.on}
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there's", Epoch: 1, For: time.Minute, Break: true}
 	for range 2 { // taken, prolonged
@@ -67,10 +67,10 @@ func (w world) claims() {
 
 // claimsWithoutQuorum tries it where too few replicas can answer to store a claim: who has stored none learns that others do not see it, and who
 // has goes on. A keyspace that wants six replicas of three nodes never has its quorum.
-func (w world) claimsWithoutQuorum() {
+func (w fixture) claimsWithoutQuorum() {
 	w.Helper()
 	ctx := w.Context()
-	nodes, err := w.site.List(ctx)
+	nodes, err := w.on.List(ctx)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func (w world) claimsWithoutQuorum() {
 	}
 	weak := &cluster.Cluster{Name: "ring", Engine: enginecql.Engine{}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
 	defer func() { _ = weak.Close() }()
-	m := cql.ClusterLock{Site: weak}
+	m := cql.ClusterLock{Cluster: weak}
 	replicas := func(n int) {
 		w.Helper()
 		alter := fmt.Sprintf("ALTER KEYSPACE plimsoll WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}", n)
-		if err := w.site.Execute(ctx, "n1", []string{alter}, func(int) {}); err != nil {
+		if err := w.on.Execute(ctx, "n1", []string{alter}, func(int) {}); err != nil {
 			w.Fatal(err)
 		}
 	}

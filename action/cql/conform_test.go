@@ -61,9 +61,9 @@ func ringOf(t *testing.T, name string) conforming {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := lab.AsCluster(inLab, enginecql.Engine{}, machine)
-	t.Cleanup(func() { _ = site.Close() }) // before the servers end
-	c := conforming{world{t, inLab, site}, "", map[string]bool{}}
+	on := lab.AsCluster(inLab, enginecql.Engine{}, machine)
+	t.Cleanup(func() { _ = on.Close() }) // before the servers end
+	c := conforming{fixture{t, inLab, on}, "", map[string]bool{}}
 	if c.node, err = inLab.Growth().Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (c conforming) members() {
 		if err := c.cluster.Growth().Reset(t.Context(), c.node); err != nil {
 			t.Fatal(err)
 		}
-		world{t, c.cluster, c.site}.does(join)
+		fixture{t, c.cluster, c.fixture.on}.does(join)
 	}})
 }
 
@@ -108,7 +108,7 @@ func (c conforming) upkeep() {
 
 // conforming is a ring on which actions go through the suite.
 type conforming struct {
-	world
+	fixture
 	node string // the third
 	done map[string]bool
 }
@@ -119,7 +119,7 @@ func (c conforming) conform(name string, s actiontest.Subject) {
 	if !known {
 		c.Fatalf("no action %s", name)
 	}
-	s.Action, s.Site, c.done[name] = a, c.site, true
+	s.Action, s.Cluster, c.done[name] = a, c.fixture.on, true
 	c.Run(name, func(t *testing.T) { actiontest.Run(t, s) })
 }
 
@@ -144,11 +144,11 @@ func (c conforming) write() {
 }
 
 // wait waits until the ring is whole.
-func (w world) wait() {
+func (w fixture) wait() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
-	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.CheckResult{})); err != nil {
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.on, call(action.CheckResult{})); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -156,8 +156,8 @@ func (w world) wait() {
 // everything describes the ring as its first node has it, the rows in it, and the third node's server.
 func (c conforming) everything(t *testing.T) string {
 	t.Helper()
-	w := world{t, c.cluster, c.site}
-	db, err := c.site.Database(t.Context(), "n1")
+	w := fixture{t, c.cluster, c.fixture.on}
+	db, err := c.fixture.on.Database(t.Context(), "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (c conforming) everything(t *testing.T) string {
 // server describes the third node's server: whether it runs, its settings, and whether it has data.
 func (c conforming) server(t *testing.T) string {
 	t.Helper()
-	n, err := c.site.Node(t.Context(), c.node)
+	n, err := c.fixture.on.Node(t.Context(), c.node)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,12 +208,12 @@ func (c conforming) server(t *testing.T) string {
 // serving describes whether the third node's server takes requests.
 func (c conforming) serving(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("%s, serves: %v", c.server(t), c.site.Answers(t.Context(), c.node) == nil)
+	return fmt.Sprintf("%s, serves: %v", c.server(t), c.fixture.on.Answers(t.Context(), c.node) == nil)
 }
 
 // waits has the third node say that it goes, and no more, and come back while it is waited for.
 func (c conforming) waits() {
-	n, err := c.site.Node(c.Context(), c.node)
+	n, err := c.fixture.on.Node(c.Context(), c.node)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -221,8 +221,8 @@ func (c conforming) waits() {
 	goes := func(t *testing.T) {
 		t.Helper()
 		c.nodetool(n, "disablegossip")
-		world{t, c.cluster, c.site}.until("it is missed", func() bool {
-			f, err := whole.Check(t.Context(), c.site)
+		fixture{t, c.cluster, c.fixture.on}.until("it is missed", func() bool {
+			f, err := whole.Check(t.Context(), c.fixture.on)
 			return err == nil && f.State == action.Needed
 		})
 	}

@@ -12,15 +12,15 @@ import (
 
 // disk is a small disk of a node's own, under its data folder.
 type disk struct {
-	world
+	fixture
 	node cluster.Node
 	*labtest.Disk
 }
 
 // small gives a node that was not started yet a disk of its own; nil without the right to mount one.
-func (w world) small(node string) *disk {
+func (w fixture) small(node string) *disk {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -50,17 +50,17 @@ func (d *disk) fills() {
 	d.Helper()
 	ctx := d.Context()
 	wait, leave := d.task("cql.wait-whole", "{}"), d.task("cql.decommission", "node: n2")
-	full := d.world.host(d.node.Name) + ": its disk is full, with "
+	full := d.fixture.host(d.node.Name) + ": its disk is full, with "
 	d.until("its disk is full, and nobody may leave", func() bool { // what is asked may find that the server has freed some
 		if err := d.Fill(); err != nil {
 			d.Fatal(err)
 		}
 		d.nodetool(d.node, "flush")
-		f, err := wait.Check(ctx, d.site)
+		f, err := wait.Check(ctx, d.on)
 		if err != nil || !strings.Contains(f.Reason, full) {
 			return false
 		}
-		_, err = leave.Check(ctx, d.site.ReadOnly())
+		_, err = leave.Check(ctx, d.on.ReadOnly())
 		return err != nil && strings.Contains(err.Error(), full)
 	})
 	if err := d.Free(); err != nil {

@@ -18,9 +18,9 @@ func TestATakenBackJoinLeavesAStoppedServer(t *testing.T) {
 			s.part, s.mode = "", "DECOMMISSIONED"
 			return nil
 		}
-		site := s.site(s.node(true))
+		on := s.on(s.node(true))
 		for range 2 { // an undo that was cut off is done again
-			if err := (&join{Node: "n2"}).Undo(t.Context(), site, listening(new([]string))); err != nil {
+			if err := (&join{Node: "n2"}).Undo(t.Context(), on, listening(new([]string))); err != nil {
 				t.Fatal(err)
 			}
 			if !s.notRunning || len(s.assigned) != 1 || s.assigned["rack"] != "r2" || len(s.orders) != 1 {
@@ -40,9 +40,9 @@ func TestATakenBackJoinLeavesNoMoreLackThanThereWas(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{mode: "NORMAL", replicas: c.before}
-			site := s.site(s.node(true))
+			on := s.on(s.node(true))
 			s.notRunning = true
-			f, err := (&join{Node: "n2"}).Check(t.Context(), site.ReadOnly())
+			f, err := (&join{Node: "n2"}).Check(t.Context(), on.ReadOnly())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestATakenBackJoinLeavesNoMoreLackThanThereWas(t *testing.T) {
 				s.part, s.mode = "", "DECOMMISSIONED"
 				return nil
 			}
-			if err := (&join{Node: "n2"}).Undo(t.Context(), site, call); err != nil || !slices.Equal(s.orders, []string{c.want}) {
+			if err := (&join{Node: "n2"}).Undo(t.Context(), on, call); err != nil || !slices.Equal(s.orders, []string{c.want}) {
 				t.Errorf("%+v: ordered %q, %v", c, s.orders, err)
 			}
 		})
@@ -69,11 +69,11 @@ func TestATakenBackJoinLeavesNoMoreLackThanThereWas(t *testing.T) {
 // A server that has left the ring and runs on is not waited for: it would never join.
 func TestAServerThatHasLeftIsNotJoined(t *testing.T) {
 	s := &stage{mode: "DECOMMISSIONED"}
-	site := s.site(s.node(true))
-	_, err := (&join{Node: "n2"}).Check(t.Context(), site.ReadOnly())
+	on := s.on(s.node(true))
+	_, err := (&join{Node: "n2"}).Check(t.Context(), on.ReadOnly())
 	refused(t, err, "the server of node n2 has left the ring (DECOMMISSIONED), but is still running", "empty its data folder")
 	s.mode = "JOINING"
-	if f, err := (&join{Node: "n2"}).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+	if f, err := (&join{Node: "n2"}).Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
 		t.Errorf("one that has just been started: %+v, %v", f, err)
 	}
 }

@@ -35,7 +35,7 @@ func lastCopies(all []keyspace, dead, accepted string) error {
 
 // keeps asks for the keyspaces, for lastCopies.
 func (v view) keeps(ctx context.Context, dead, accepted string) error {
-	all, err := keyspaces(ctx, v.ring.site, v.node)
+	all, err := keyspaces(ctx, v.ring.cluster, v.node)
 	if err != nil {
 		return err
 	}

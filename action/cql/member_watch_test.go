@@ -17,39 +17,39 @@ import (
 func TestAServerThatOnlyAPersonCanStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{}
-		site := s.site()
-		site.Spares = []cluster.Node{s.n2}
+		on := s.on()
+		on.Spares = []cluster.Node{s.n2}
 		j := &join{Node: "n2"}
-		_, err := j.Check(t.Context(), site.ReadOnly())
+		_, err := j.Check(t.Context(), on.ReadOnly())
 		refused(t, err, "Plimsoll does not know how to start the server of node n2", "auto_bootstrap")
 		var told []string
-		_, err = j.Act(t.Context(), site, listening(&told))
+		_, err = j.Act(t.Context(), on, listening(&told))
 		refused(t, err, "Plimsoll does not know how to start the server of node n2", "resume")
-		if err := j.Undo(t.Context(), site, listening(&told)); err != nil {
+		if err := j.Undo(t.Context(), on, listening(&told)); err != nil {
 			t.Errorf("undo of what was never begun: %v", err)
 		}
 
 		s.part = engine.Joining // a person started it
-		if f, err := j.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+		if f, err := j.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
 			t.Errorf("found %+v, %v", f, err)
 		}
-		refused(t, j.Undo(t.Context(), site, listening(&told)), "Plimsoll does not know how to stop the server of node n2, and the ring sees it as UJ", "by hand")
+		refused(t, j.Undo(t.Context(), on, listening(&told)), "Plimsoll does not know how to stop the server of node n2, and the ring sees it as UJ", "by hand")
 		s.later(time.Hour, func() { s.part = engine.Normal })
-		if out, err := j.Act(t.Context(), site, listening(&told)); err != nil || out["host_id"] != "b" {
+		if out, err := j.Act(t.Context(), on, listening(&told)); err != nil || out["host_id"] != "b" {
 			t.Errorf("%v, %v", out, err)
 		}
 
 		s.part, s.down = engine.Joining, "b" // and it ended
-		_, err = j.Act(t.Context(), site, listening(&told))
+		_, err = j.Act(t.Context(), on, listening(&told))
 		refused(t, err, "the others have not seen it as up for 5m", "-Dcassandra.reset_bootstrap_progress=true")
 	})
 }
 
 func TestAReplacementThatOnlyAPersonCanStart(t *testing.T) {
 	s := &stage{down: "a"}
-	site := s.site(cluster.Node{Name: "n3", Target: engine.Target{Addresses: []string{"10.0.0.3:9042"}}})
-	site.Spares = []cluster.Node{s.n2}
-	_, err := (&join{Node: "n2", Replaces: "n1"}).Check(t.Context(), site)
+	on := s.on(cluster.Node{Name: "n3", Target: engine.Target{Addresses: []string{"10.0.0.3:9042"}}})
+	on.Spares = []cluster.Node{s.n2}
+	_, err := (&join{Node: "n2", Replaces: "n1"}).Check(t.Context(), on)
 	refused(t, err, "Plimsoll does not know how to start the server of node n2", "-Dcassandra.replace_address_first_boot=10.0.0.1")
 }
 
@@ -69,9 +69,9 @@ func TestAJoinWhoseStreamsFailed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{part: engine.Joining, mode: "JOINING_FAILED", mends: c.fails, assigned: map[string]string{"rack": "r2"}}
 			n := s.node(true)
-			site := s.site(n)
+			on := s.on(n)
 			var told []string
-			out, err := (&join{Node: "n2"}).Act(aDay(t), site, listening(&told))
+			out, err := (&join{Node: "n2"}).Act(aDay(t), on, listening(&told))
 			if c.says == "" && (err != nil || out["host_id"] != "b" || s.stops != 1) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || s.stops != 2) {
 				t.Errorf("failed %d times: %v, %v, stopped %d times; told %q", c.fails, out, err, s.stops, told)
 			}
@@ -88,8 +88,8 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{part: engine.Leaving, mode: "LEAVING"}
 			n := s.node(true)
-			r := &ring{site: s.site(n)}
-			r.nodes, _ = r.site.List(t.Context())
+			r := &ring{cluster: s.on(n)}
+			r.nodes, _ = r.cluster.List(t.Context())
 			s.onOrder = func() error {
 				s.mode = "DECOMMISSIONED"
 				s.later(time.Minute, func() { s.part = "" })
@@ -108,8 +108,8 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{part: engine.Normal, mode: "NORMAL"}
 		n := s.node(true)
-		r := &ring{site: s.site(n)}
-		r.nodes, _ = r.site.List(t.Context())
+		r := &ring{cluster: s.on(n)}
+		r.nodes, _ = r.cluster.List(t.Context())
 		s.onOrder = func() error {
 			return errors.New("Unsupported operation: Not enough live nodes to maintain replication factor in keyspace logs (RF = 2, N = 2).")
 		}

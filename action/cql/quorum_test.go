@@ -62,10 +62,10 @@ func TestANodeIsNotTakenAwayWhereAQuorumWouldBeLost(t *testing.T) {
 // The check of a drain asks for the keyspaces, and what a person accepts comes to it.
 func TestADrainAsksForAQuorum(t *testing.T) {
 	s := &stage{part: engine.Normal, mode: "NORMAL", id: "b", replicas: 2}
-	site := s.site(s.node(true))
-	_, err := (&drain{Node: "n2"}).Check(t.Context(), site)
+	on := s.on(s.node(true))
+	_, err := (&drain{Node: "n2"}).Check(t.Context(), on)
 	refused(t, err, "keyspace shop would be without a quorum: 1 of its 2 replicas in dc1", "accept_unavailable=shop")
-	if f, err := (&drain{Node: "n2", AcceptUnavailable: "shop"}).Check(t.Context(), site); err != nil || f.State != action.Needed {
+	if f, err := (&drain{Node: "n2", AcceptUnavailable: "shop"}).Check(t.Context(), on); err != nil || f.State != action.Needed {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if got := listed(" a, b,,"); !slices.Equal(got, []string{"a", "b"}) {

@@ -21,15 +21,15 @@ import (
 	"plimsoll/lab"
 )
 
-// world is a real ring.
-type world struct {
+// fixture is a real ring.
+type fixture struct {
 	*testing.T
 	cluster *lab.Cluster
-	site    *cluster.Cluster
+	on      *cluster.Cluster
 }
 
 // task binds an action to inputs.
-func (w world) task(name, with string) action.Task {
+func (w fixture) task(name, with string) action.Task {
 	w.Helper()
 	node, err := document.Parse("with", []byte(with))
 	if err != nil {
@@ -49,9 +49,9 @@ func (w world) task(name, with string) action.Task {
 }
 
 // finds checks and expects a state.
-func (w world) finds(task action.Task, want action.State) action.CheckResult {
+func (w fixture) finds(task action.Task, want action.State) action.CheckResult {
 	w.Helper()
-	reading := w.site.ReadOnly()
+	reading := w.on.ReadOnly()
 	defer func() { _ = reading.Close() }()
 	f, err := task.Check(w.Context(), reading)
 	if err != nil {
@@ -64,9 +64,9 @@ func (w world) finds(task action.Task, want action.State) action.CheckResult {
 }
 
 // refuses checks and expects a refusal with a reason.
-func (w world) refuses(task action.Task, reason string) {
+func (w fixture) refuses(task action.Task, reason string) {
 	w.Helper()
-	f, err := task.Check(w.Context(), w.site.ReadOnly())
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, reason) {
 		w.Errorf("found %+v, %v; want a refusal: %s", f, err, reason)
@@ -78,16 +78,16 @@ func (w world) refuses(task action.Task, reason string) {
 
 // does acts where it is needed, and expects that nothing is left to do.
 // does expects that an action is needed, that it is done after its act, and returns what it told on the way.
-func (w world) does(task action.Task) (told []string) {
+func (w fixture) does(task action.Task) (told []string) {
 	w.Helper()
 	c := call(w.finds(task, action.Needed))
 	c.Progress = func(share float64, text string) { told = append(told, fmt.Sprintf("%.2f %s", share, text)) }
-	output, err := task.Act(w.Context(), w.site, c)
+	output, err := task.Act(w.Context(), w.on, c)
 	if err != nil {
 		w.Fatalf("act: %v", err)
 	}
 	if v, ok := task.(action.Verifier); ok {
-		if err := v.Verify(w.Context(), w.site.ReadOnly(), output); err != nil {
+		if err := v.Verify(w.Context(), w.on.ReadOnly(), output); err != nil {
 			w.Fatalf("verify: %v", err)
 		}
 		return told
@@ -113,7 +113,7 @@ func TestOnARealRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{t, inLab, lab.AsCluster(inLab, enginecql.Engine{}, machine)}
+	w := fixture{t, inLab, lab.AsCluster(inLab, enginecql.Engine{}, machine)}
 	ctx := t.Context()
 
 	w.twoNames()
@@ -149,7 +149,7 @@ func TestOnARealRing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("it joins", func() bool {
-		f, err := joins.Check(ctx, w.site)
+		f, err := joins.Check(ctx, w.on)
 		return err == nil && f.Observed["state"] == "UJ"
 	})
 	w.refuses(w.task("cql.decommission", "node: n2"), w.host(fourth)+" (UJ)")
@@ -174,17 +174,17 @@ func TestOnARealRing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("n1 is seen to be down", func() bool {
-		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
+		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.on)
 		return err == nil && strings.Contains(f.Reason, "(DN)")
 	})
 	w.refuses(w.task("cql.drain", "node: n2"), "the ring is not healthy")
 	w.refuses(w.task("cql.decommission", "node: n2"), w.host("n1")+": its server is not running; "+w.host("n1")+" is a seed")
 	w.refuses(w.task("cql.join", "node: "+fourth+"\nreplaces: n3"), "n3 is not dead")
 	disk.fills() // and is started again while its first seed is down
-	if err := drains.(action.Undoer).Undo(ctx, w.site, call(action.CheckResult{})); err != nil {
+	if err := drains.(action.Undoer).Undo(ctx, w.on, call(action.CheckResult{})); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.CheckResult{})); err != nil {
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.on, call(action.CheckResult{})); err != nil {
 		t.Fatal(err)
 	}
 
@@ -197,7 +197,7 @@ func TestOnARealRing(t *testing.T) {
 	}
 
 	w.refuses(w.task("cql.wait-whole", "{but: n3, alone: true}"), "n3 is not dead: the ring sees it as "+w.host("n3")+" (UN)")
-	if err := w.site.Execute(ctx, "n1", []string{"CREATE KEYSPACE lonely WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}"}, func(int) {}); err != nil {
+	if err := w.on.Execute(ctx, "n1", []string{"CREATE KEYSPACE lonely WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}"}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	if err := inLab.Server("n3").Kill(ctx); err != nil {
@@ -205,7 +205,7 @@ func TestOnARealRing(t *testing.T) {
 	}
 	const lost = "n3 had the only replica of a part of lonely"
 	w.until("it is noticed that n3 is dead, and what would be lost with it", func() bool {
-		_, err := w.task("cql.wait-whole", "{but: n3, alone: true}").Check(ctx, w.site)
+		_, err := w.task("cql.wait-whole", "{but: n3, alone: true}").Check(ctx, w.on)
 		return err != nil && strings.Contains(err.Error(), lost)
 	})
 	heir, err := inLab.Growth().Grow(ctx, "heir", nil)
@@ -215,7 +215,7 @@ func TestOnARealRing(t *testing.T) {
 	w.refuses(w.task("cql.join", "node: "+heir+"\nreplaces: n3"), lost)
 	replaces := w.task("cql.join", "node: "+heir+"\nreplaces: n3\naccept_loss: lonely")
 	w.until("n3 is seen to be dead", func() bool {
-		f, err := replaces.Check(ctx, w.site)
+		f, err := replaces.Check(ctx, w.on)
 		return err == nil && f.State == action.Needed
 	})
 	w.mayGo("n3", "n3 is still a member of the ring (DN")
@@ -226,12 +226,12 @@ func TestOnARealRing(t *testing.T) {
 
 // twoNames shows that a ring in which one server stands under two names of nodes is refused, as every plan refuses it (cluster.Distinct): its
 // host id says so. Under its own names alone it is taken.
-func (w world) twoNames() {
+func (w fixture) twoNames() {
 	w.Helper()
-	if err := cluster.Distinct(w.Context(), w.site); err != nil {
+	if err := cluster.Distinct(w.Context(), w.on); err != nil {
 		w.Errorf("three servers: %v", err)
 	}
-	nodes, err := w.site.List(w.Context())
+	nodes, err := w.on.List(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -245,18 +245,18 @@ func (w world) twoNames() {
 }
 
 // mayGo asks whether a node's server may be removed; without a reason it may.
-func (w world) mayGo(node, reason string) {
+func (w fixture) mayGo(node, reason string) {
 	w.Helper()
-	err := w.site.MayGo(w.Context(), node)
+	err := w.on.MayGo(w.Context(), node)
 	if reason == "" && err != nil || reason != "" && (err == nil || !strings.Contains(err.Error(), reason)) {
 		w.Errorf("to remove %s: %v, want %q", node, err, reason)
 	}
 }
 
 // host is a node's address without its port.
-func (w world) host(node string) string {
+func (w fixture) host(node string) string {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -268,9 +268,9 @@ func (w world) host(node string) string {
 }
 
 // has expects that a node runs with a setting.
-func (w world) has(node, name, value string) {
+func (w fixture) has(node, name, value string) {
 	w.Helper()
-	db, err := w.site.Database(w.Context(), node)
+	db, err := w.on.Database(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func (w world) has(node, name, value string) {
 }
 
 // until waits for the others to notice something.
-func (w world) until(what string, so func() bool) {
+func (w fixture) until(what string, so func() bool) {
 	w.Helper()
 	limited, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()

@@ -92,7 +92,7 @@ type maybeRuns struct {
 
 func (s maybeRuns) Running(context.Context) (bool, error) { return s.h.runs, nil }
 
-func (h *homecoming) site() *cluster.Cluster {
+func (h *homecoming) on() *cluster.Cluster {
 	return &cluster.Cluster{Name: "played", Engine: opening{h}, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{
 			{Name: "n1", Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}},
@@ -159,8 +159,8 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 			}
 			task := c.task
 			task.Node = "n2"
-			found, err := task.Check(t.Context(), h.site())
-			out, actErr := task.Act(t.Context(), h.site(), action.Call{})
+			found, err := task.Check(t.Context(), h.on())
+			out, actErr := task.Act(t.Context(), h.on(), action.Call{})
 			if c.reason != "" {
 				refused(t, err, c.reason, c.advice)
 				refused(t, actErr, c.reason, c.advice)
@@ -208,7 +208,7 @@ func TestAMemberHasReturnedWhenTheOthersSeeIt(t *testing.T) {
 		if c.change != nil {
 			c.change(h)
 		}
-		found, err := (&returned{Node: "n2", Host: c.host}).Check(t.Context(), h.site())
+		found, err := (&returned{Node: "n2", Host: c.host}).Check(t.Context(), h.on())
 		if c.reason != "" {
 			refused(t, err, c.reason, "a different data folder")
 			continue

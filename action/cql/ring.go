@@ -18,9 +18,9 @@ import (
 
 // ring is a cluster as its members see it.
 type ring struct {
-	site  *cluster.Cluster
-	nodes []cluster.Node
-	named map[string][]string // the addresses of hosts that the inventory has by name
+	cluster *cluster.Cluster
+	nodes   []cluster.Node
+	named   map[string][]string // the addresses of hosts that the inventory has by name
 }
 
 func ringOf(ctx context.Context, on *cluster.Cluster) (*ring, error) {
@@ -28,7 +28,7 @@ func ringOf(ctx context.Context, on *cluster.Cluster) (*ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of %s: %w", on.Name, err)
 	}
-	r := &ring{site: on, nodes: nodes, named: map[string][]string{}}
+	r := &ring{cluster: on, nodes: nodes, named: map[string][]string{}}
 	for _, n := range slices.Concat(nodes, on.Spares) {
 		if len(n.Target.Addresses) > 0 {
 			r.resolve(ctx, host(n.Target.Addresses[0]))
@@ -42,7 +42,7 @@ func (r *ring) resolve(ctx context.Context, name string) {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, knock)
+	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	if found, err := net.DefaultResolver.LookupHost(limited, name); err == nil {
 		r.named[name] = found
@@ -74,7 +74,7 @@ func (r *ring) view(ctx context.Context, but string) (view, error) {
 		}
 	}
 	if len(troubles) == 0 {
-		return view{}, &hint.PermanentError{Reason: "no other node of " + r.site.Name + " runs that could be asked about the ring",
+		return view{}, &hint.PermanentError{Reason: "no other node of " + r.cluster.Name + " runs that could be asked about the ring",
 			Advice: "start one that is stopped"}
 	}
 	return view{}, fmt.Errorf("ask about the ring: %w", errors.Join(troubles...))
@@ -123,13 +123,13 @@ const patience = 30 * time.Second
 func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	db, err := r.site.Database(limited, n.Name)
+	db, err := r.cluster.Database(limited, n.Name)
 	if err != nil {
 		return view{}, err
 	}
 	ringed, ok := engine.As[engine.Ringed](db)
 	if !ok {
-		return view{}, &hint.PermanentError{Reason: r.site.Name + " is not a ring", Advice: "these actions are for Cassandra and ScyllaDB"}
+		return view{}, &hint.PermanentError{Reason: r.cluster.Name + " is not a ring", Advice: "these actions are for Cassandra and ScyllaDB"}
 	}
 	seen, err := ringed.Ring(limited, n.Target.Addresses[0])
 	return view{seen, r, ringed, n.Name}, err

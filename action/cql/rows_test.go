@@ -21,7 +21,7 @@ import (
 const kept = 300
 
 // keeps writes the rows, on both of their nodes.
-func (w world) keeps() {
+func (w fixture) keeps() {
 	w.Helper()
 	session := w.asks("n1", "ALL")
 	defer session.Close()
@@ -33,7 +33,7 @@ func (w world) keeps() {
 }
 
 // drops cleans a node up, and expects that it has fewer rows on its disk than before: some of its ranges went to a new node.
-func (w world) drops(node string) {
+func (w fixture) drops(node string) {
 	w.Helper()
 	before := w.partitions(node)
 	told := w.does(w.task("cql.cleanup", "node: "+node))
@@ -47,9 +47,9 @@ func (w world) drops(node string) {
 }
 
 // partitions is about how many rows a node has, whosever they are.
-func (w world) partitions(node string) int {
+func (w fixture) partitions(node string) int {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (w world) partitions(node string) int {
 
 // repairs expects every row on two nodes, asks for three, which none brings there by itself, and repairs one node: others have
 // more rows then, those of its ranges.
-func (w world) repairs(node string) {
+func (w fixture) repairs(node string) {
 	w.Helper()
 	session := w.asks(node, "LOCAL_QUORUM")
 	defer session.Close()
@@ -97,13 +97,13 @@ func (w world) repairs(node string) {
 }
 
 // tellsOfRepairs expects that a node tells of a repair that is over, with all of its ranges, and how much data it has.
-func (w world) tellsOfRepairs(node string) {
+func (w fixture) tellsOfRepairs(node string) {
 	w.Helper()
-	db, err := w.site.Database(w.Context(), node)
+	db, err := w.on.Database(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -123,9 +123,9 @@ func (w world) tellsOfRepairs(node string) {
 }
 
 // copies counts the rows that each node has. When all nodes have all ranges, a node that is asked for one copy reads its own.
-func (w world) copies() (all int, each map[string]int) {
+func (w fixture) copies() (all int, each map[string]int) {
 	w.Helper()
-	nodes, err := w.site.List(w.Context())
+	nodes, err := w.on.List(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -147,9 +147,9 @@ func (w world) copies() (all int, each map[string]int) {
 }
 
 // asks is a session with one node alone.
-func (w world) asks(node, consistency string) engine.Session {
+func (w fixture) asks(node, consistency string) engine.Session {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func (w world) asks(node, consistency string) engine.Session {
 	return session
 }
 
-func (w world) says(session engine.Session, statements ...string) {
+func (w fixture) says(session engine.Session, statements ...string) {
 	w.Helper()
 	for _, text := range statements {
 		if err := session.Exec(w.Context(), text, nil); err != nil {
@@ -181,9 +181,9 @@ func (w world) says(session engine.Session, statements ...string) {
 }
 
 // mistakes plays an inventory of two nodes on one machine, whose nodetool finds one of them: orders for the other are refused.
-func (w world) mistakes(found, meant string) {
+func (w fixture) mistakes(found, meant string) {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), found)
+	n, err := w.on.Node(w.Context(), found)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func (w world) mistakes(found, meant string) {
 		}
 		return nodes, err
 	}
-	on := world{w.T, w.cluster, loose}
-	on.refuses(on.task("cql.repair", "node: "+meant), w.host(found)+"; "+meant+" is ")
-	on.finds(on.task("cql.repair", "node: "+found), action.Needed)
+	loosely := fixture{w.T, w.cluster, loose}
+	loosely.refuses(loosely.task("cql.repair", "node: "+meant), w.host(found)+"; "+meant+" is ")
+	loosely.finds(loosely.task("cql.repair", "node: "+found), action.Needed)
 }

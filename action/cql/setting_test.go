@@ -29,19 +29,19 @@ func (j judge) WhyInvalid(_ context.Context, name, _ string) (string, error) {
 // What no server would start with is refused before one is stopped for it, as it is when the node has it already.
 func TestASettingThatCannotBeIsRefused(t *testing.T) {
 	j := judge{stage: &stage{part: engine.Normal}, name: "concurrent_raeds", why: "this server has no setting concurrent_raeds"}
-	site := j.site(j.node(true))
-	site.Engine = j
+	on := j.on(j.node(true))
+	on.Engine = j
 	bad, good := &setting{Node: "n2", Name: j.name, Value: "16"}, &setting{Node: "n2", Name: "concurrent_reads", Value: "16"}
 	for _, own := range []map[string]string{nil, {j.name: "16"}} {
 		j.assigned = own
-		_, err := bad.Check(t.Context(), site.ReadOnly())
+		_, err := bad.Check(t.Context(), on.ReadOnly())
 		refused(t, err, j.why, "cassandra.yaml")
 	}
-	if f, err := good.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+	if f, err := good.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
 		t.Errorf("%+v, %v", f, err)
 	}
 	j.lost = true // the only one that could be asked is the one that is stopped for it
-	if f, err := good.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+	if f, err := good.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -50,14 +50,14 @@ func TestASettingThatCannotBeIsRefused(t *testing.T) {
 func TestADrainIsTakenBackWhenTheOthersHaveTheNodeAsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{part: engine.Normal, down: "b", notRunning: true}
-		site := s.site(s.node(true))
+		on := s.on(s.node(true))
 		s.later(20*time.Second, func() { s.down = "" })
 		began := time.Now()
-		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err != nil || s.notRunning || time.Since(began) < 20*time.Second {
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), on, action.Call{}); err != nil || s.notRunning || time.Since(began) < 20*time.Second {
 			t.Errorf("%v after %v, stopped: %v", err, time.Since(began), s.notRunning)
 		}
 		s.down = "b"
-		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err == nil {
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), on, action.Call{}); err == nil {
 			t.Error("a node that never comes back is said to be")
 		}
 	})

@@ -141,7 +141,7 @@ func (s server) Assign(_ context.Context, all map[string]string) error {
 	return nil
 }
 
-func (s *stage) site(nodes ...cluster.Node) *cluster.Cluster {
+func (s *stage) on(nodes ...cluster.Node) *cluster.Cluster {
 	s.n2 = cluster.Node{Name: "n2", Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}}
 	return &cluster.Cluster{Name: "played", Engine: s, List: func(context.Context) ([]cluster.Node, error) {
 		return append(nodes, cluster.Node{Name: "n1", Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}}), nil

@@ -18,21 +18,21 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 			u.Node = "n2"
 		}
 		s := &stage{part: engine.Normal, mode: "NORMAL", id: "b"}
-		site := s.site()
-		site.Spares = []cluster.Node{s.n2}
-		_, err := task.Check(t.Context(), site)
+		on := s.on()
+		on.Spares = []cluster.Node{s.n2}
+		_, err := task.Check(t.Context(), on)
 		refused(t, err, "Plimsoll does not know how to run nodetool for node n2", "machine: local")
 		if name == "decommission" {
 			continue // it asks for keyspaces before, which is not played here
 		}
 		n := s.node(false)
 		n.Loose = true
-		site = s.site(n)
-		if f, err := task.Check(t.Context(), site); err != nil || f.State != action.Needed {
+		on = s.on(n)
+		if f, err := task.Check(t.Context(), on); err != nil || f.State != action.Needed {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 		s.id = "a"
-		_, err = task.Check(t.Context(), site)
+		_, err = task.Check(t.Context(), on)
 		refused(t, err, "controls another server: host id a, 10.0.0.1; n2 is b", "-p PORT")
 		if len(s.orders) > 0 {
 			t.Errorf("%s ordered %q", name, s.orders)
@@ -41,7 +41,7 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 	s := &stage{part: engine.Leaving, mode: "LEAVING", id: "a"}
 	n := s.node(false)
 	n.Loose = true
-	_, err := (&decommission{Node: "n2"}).Check(t.Context(), s.site(n))
+	_, err := (&decommission{Node: "n2"}).Check(t.Context(), s.on(n))
 	refused(t, err, "controls another server: host id a, 10.0.0.1; n2 is b", "nothing was started")
 }
 
@@ -49,11 +49,11 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 func TestADrainAsksTheRingAndNotTheInventory(t *testing.T) {
 	s := &stage{part: engine.Normal, mode: "NORMAL", down: "a"}
 	n := s.node(false)
-	site := &cluster.Cluster{Name: "played", Engine: s, List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{n}, nil }}
-	_, err := (&drain{Node: "n2"}).Check(t.Context(), site)
+	on := &cluster.Cluster{Name: "played", Engine: s, List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{n}, nil }}
+	_, err := (&drain{Node: "n2"}).Check(t.Context(), on)
 	refused(t, err, "the ring is not healthy: 10.0.0.1 (DN)", "")
 	s.mode = "DRAINED"
-	if f, err := (&drain{Node: "n2"}).Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+	if f, err := (&drain{Node: "n2"}).Check(t.Context(), on); err != nil || f.State != action.Satisfied {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -62,8 +62,8 @@ func TestADrainAsksTheRingAndNotTheInventory(t *testing.T) {
 func TestADrainThatGoesOnIsTakenBack(t *testing.T) {
 	for mode, stops := range map[string]int{"NORMAL": 0, "DRAINING": 1, "DRAINED": 1} {
 		s := &stage{part: engine.Normal, mode: mode}
-		site := s.site(s.node(true))
-		if err := (&drain{Node: "n2"}).Undo(t.Context(), site, action.Call{}); err != nil || s.stops != stops || s.notRunning {
+		on := s.on(s.node(true))
+		if err := (&drain{Node: "n2"}).Undo(t.Context(), on, action.Call{}); err != nil || s.stops != stops || s.notRunning {
 			t.Errorf("%s: %v, stopped %d times, running: %v", mode, err, s.stops, !s.notRunning)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // What is told of a cleanup counts what is done, and no other work.
 func TestWorkOnFilesIsTold(t *testing.T) {
 	s := &stage{part: engine.Normal}
-	r := &ring{site: s.site()}
-	r.nodes, _ = r.site.List(t.Context())
+	r := &ring{cluster: s.on()}
+	r.nodes, _ = r.cluster.List(t.Context())
 	u, seen := cleanupAction.New().(*upkeep), new(work)
 	of := func(id, kind, node string, done, total int64) engine.Task {
 		return engine.Task{ID: id, Kind: kind, Node: node, Done: done, Total: total}
@@ -63,18 +63,18 @@ func TestWhatANodeHolds(t *testing.T) {
 // A keyspace that is not there is refused before anything is begun.
 func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
 	s := &stage{part: engine.Normal, replicas: 2}
-	site := s.site(s.node(true))
+	on := s.on(s.node(true))
 	for _, a := range []action.Action{repairAction, cleanupAction} {
 		u := a.New().(*upkeep)
 		u.Node, u.Keyspace = "n2", "shpo"
-		_, err := u.Check(t.Context(), site.ReadOnly())
+		_, err := u.Check(t.Context(), on.ReadOnly())
 		refused(t, err, "there is no replicated keyspace shpo", "did you mean shop?")
 		u.Keyspace = "nope"
-		_, err = u.Check(t.Context(), site.ReadOnly())
+		_, err = u.Check(t.Context(), on.ReadOnly())
 		refused(t, err, "there is no replicated keyspace nope", "there are shop")
 		for _, known := range []string{"shop", ""} {
 			u.Keyspace = known
-			if f, err := u.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+			if f, err := u.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
 				t.Errorf("%s of %q: %+v, %v", a.Name, known, f, err)
 			}
 		}

@@ -138,7 +138,7 @@ func (v view) changing(but *engine.Member) []string {
 // lacks says what is not yet as it should be; empty if all is.
 func (v view) lacks(ctx context.Context, but *engine.Member) (string, error) {
 	if unfit := v.unfit(but); len(unfit) > 0 {
-		said, _ := v.troubles(ctx, unfit)
+		said, _ := v.diagnoses(ctx, unfit)
 		return said, nil
 	}
 	if reason := v.disagreement(); reason != "" {

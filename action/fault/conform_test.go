@@ -42,8 +42,8 @@ func TestConformance(t *testing.T) {
 		Name: "faults", Product: "mariadb", Config: map[string]string{"innodb_log_file_size": "8M", "innodb_buffer_pool_size": "32M"},
 		Machines: &lab.Machines{Memory: 768 << 20, Volumes: map[string]infra.VolumeSpec{"local": {Size: 1 << 30}, "network": {Size: 512 << 20}}},
 	})
-	site := lab.AsCluster(c, mysql.Engine{}, c.Server("n1").Machine())
-	defer func() { _ = site.Close() }()
+	on := lab.AsCluster(c, mysql.Engine{}, c.Server("n1").Machine())
+	defer func() { _ = on.Close() }()
 	quick := []time.Duration{0, 20 * time.Millisecond}
 	for _, s := range []actiontest.Subject{
 		{Action: find(t, "fault.hang-volume"), With: `{node: n1, volume: network}`},
@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 		{Action: find(t, "volume.create"), With: `{node: n1, name: more, mib: 512}`},
 		{Action: find(t, "fault.kill-machine"), With: `{node: n1}`, Cuts: []time.Duration{5 * time.Millisecond}},
 	} {
-		s.Site, s.Snapshot = site, func(t *testing.T) string { return world(t, site) }
+		s.Cluster, s.Snapshot = on, func(t *testing.T) string { return everything(t, on) }
 		if s.Cuts == nil {
 			s.Cuts = quick
 		}
@@ -69,18 +69,18 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) { actiontest.Run(t, s) })
 	}
 	t.Run("volume.attach", func(t *testing.T) {
-		v, err := site.Volume(t.Context(), "n1", "network")
+		v, err := on.Volume(t.Context(), "n1", "network")
 		must(t, err)
-		must(t, site.Volumes.Detach(t.Context(), v.ID, "n1"))
-		actiontest.Run(t, actiontest.Subject{Action: find(t, "volume.attach"), With: `{node: n1, volume: network}`, Site: site, Cuts: quick,
-			Snapshot: func(t *testing.T) string { return world(t, site) }})
-		must(t, site.Volumes.Attach(t.Context(), v.ID, "n1"))
+		must(t, on.Volumes.Detach(t.Context(), v.ID, "n1"))
+		actiontest.Run(t, actiontest.Subject{Action: find(t, "volume.attach"), With: `{node: n1, volume: network}`, Cluster: on, Cuts: quick,
+			Snapshot: func(t *testing.T) string { return everything(t, on) }})
+		must(t, on.Volumes.Attach(t.Context(), v.ID, "n1"))
 	})
 	t.Run("machine.boot", func(t *testing.T) {
 		kill := func(t *testing.T) { must(t, c.Server("n1").Host().Kill(t.Context())) }
 		kill(t)
-		actiontest.Run(t, actiontest.Subject{Action: find(t, "machine.boot"), With: `{node: n1}`, Site: site, Cuts: []time.Duration{time.Second},
-			Snapshot: func(t *testing.T) string { return world(t, site) }, Again: kill})
+		actiontest.Run(t, actiontest.Subject{Action: find(t, "machine.boot"), With: `{node: n1}`, Cluster: on, Cuts: []time.Duration{time.Second},
+			Snapshot: func(t *testing.T) string { return everything(t, on) }, Again: kill})
 	})
 }
 
@@ -118,8 +118,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// world is all that these actions can change.
-func world(t *testing.T, on *cluster.Cluster) string {
+// everything is all that these actions can change.
+func everything(t *testing.T, on *cluster.Cluster) string {
 	t.Helper()
 	ctx := t.Context()
 	i, err := on.Host(ctx, "n1")

@@ -49,12 +49,12 @@ func (c *corrupt) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 }
 
 func (c *corrupt) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	v, troubled, _, err := (&onVolume{Node: c.Node, Volume: c.Volume}).meets(ctx, on)
+	v, volumes, _, err := (&onVolume{Node: c.Node, Volume: c.Volume}).meets(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	const rot = "corrupted by a fault "
-	return action.Facts{"volume": v.ID}, troubled.Corrupt(ctx, v.ID, c.Offset, bytes.Repeat([]byte(rot), int(c.Bytes)/len(rot)+1)[:c.Bytes])
+	return action.Facts{"volume": v.ID}, volumes.Corrupt(ctx, v.ID, c.Offset, bytes.Repeat([]byte(rot), int(c.Bytes)/len(rot)+1)[:c.Bytes])
 }
 
 // Verify has nothing to ask: the act says whether it was done.

@@ -25,8 +25,8 @@ func TestServersOfALab(t *testing.T) {
 		Name: "servers", Product: "mariadb", Config: map[string]string{"innodb_log_file_size": "8M", "innodb_buffer_pool_size": "32M"},
 	})
 	must(t, c.Save(t.Context()))
-	site := lab.AsCluster(c, mysql.Engine{}, c.Server("n1").Machine())
-	defer func() { _ = site.Close() }()
+	on := lab.AsCluster(c, mysql.Engine{}, c.Server("n1").Machine())
+	defer func() { _ = on.Close() }()
 	state := func(t *testing.T) string {
 		running, err := c.Server("n1").Running(t.Context())
 		must(t, err)
@@ -37,26 +37,26 @@ func TestServersOfALab(t *testing.T) {
 	quick := []time.Duration{0}
 	t.Run("server.configure", func(t *testing.T) {
 		actiontest.Run(t, actiontest.Subject{Action: server(t, "server.configure"), With: `{node: n1, config: {max_connections: "77"}}`,
-			Site: site, Snapshot: state, Cuts: quick})
+			Cluster: on, Snapshot: state, Cuts: quick})
 	})
 	t.Run("fault.restore", func(t *testing.T) {
-		actiontest.Run(t, actiontest.Subject{Action: find(t, "fault.restore"), With: `{}`, Site: site, Snapshot: state, Always: true, Cuts: quick})
+		actiontest.Run(t, actiontest.Subject{Action: find(t, "fault.restore"), With: `{}`, Cluster: on, Snapshot: state, Always: true, Cuts: quick})
 	})
 	t.Run("what this lab was not made for", func(t *testing.T) {
 		for name, with := range map[string]string{"fault.power-fail": "{node: n1}", "fault.change-disk": "{node: n1, type: gp2, size: 100G}"} {
-			if _, err := bind(t, find(t, name), with).Act(t.Context(), site, action.Call{}); err == nil || !strings.Contains(hint.Of(err), "create it with") {
+			if _, err := bind(t, find(t, name), with).Act(t.Context(), on, action.Call{}); err == nil || !strings.Contains(hint.Of(err), "create it with") {
 				t.Errorf("%s: %v, want it refused with a hint", name, err)
 			}
 		}
 	})
 	t.Run("server.add", func(t *testing.T) {
-		out, err := bind(t, server(t, "server.add"), "{}").Act(t.Context(), site, action.Call{})
+		out, err := bind(t, server(t, "server.add"), "{}").Act(t.Context(), on, action.Call{})
 		must(t, err)
-		site.RolesChanged()
-		if primary, err := site.Primary(t.Context()); err != nil || out["node"] != "n2" || primary.Name != "n1" {
+		on.RolesChanged()
+		if primary, err := on.Primary(t.Context()); err != nil || out["node"] != "n2" || primary.Name != "n1" {
 			t.Errorf("added %v, of which %s is the primary: %v", out, primary.Name, err)
 		}
-		if refuses, known := site.RefusesWrites(t.Context(), "n2"); !refuses || !known {
+		if refuses, known := on.RefusesWrites(t.Context(), "n2"); !refuses || !known {
 			t.Error("the node that was added is no replica")
 		}
 	})

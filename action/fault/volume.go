@@ -40,14 +40,14 @@ func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume
 	if err != nil {
 		return v, nil, disk.Conditions{}, err
 	}
-	troubled, is := on.Volumes.(cluster.FaultProne)
+	volumes, is := on.Volumes.(cluster.FaultProne)
 	if !is {
 		return v, nil, disk.Conditions{}, &hint.PermanentError{
 			Reason: fmt.Sprintf("the provider of %s offers no faults for its volumes", v.ID), Advice: "use a lab: lab up --machines",
 		}
 	}
-	now, err := troubled.Conditions(ctx, v.ID)
-	return v, troubled, now, err
+	now, err := volumes.Conditions(ctx, v.ID)
+	return v, volumes, now, err
 }
 
 // trouble is one that lasts until it is undone: of some parts of a volume's conditions.
@@ -76,17 +76,17 @@ func (o *onVolume) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 
 // Act injects the fault.
 func (o *onVolume) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	v, troubled, now, err := o.meets(ctx, on)
+	v, volumes, now, err := o.meets(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	o.own.give(&now)
-	return nil, troubled.SetConditions(ctx, v.ID, now)
+	return nil, volumes.SetConditions(ctx, v.ID, now)
 }
 
 // Undo puts back what was found. A volume that was detached meanwhile has no fault any more.
 func (o *onVolume) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	v, troubled, now, err := o.meets(ctx, on)
+	v, volumes, now, err := o.meets(ctx, on)
 	if errors.Is(err, infra.ErrNotAttached) || errors.Is(err, infra.ErrNoVolume) {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (o *onVolume) Undo(ctx context.Context, on *cluster.Cluster, c action.Call)
 		return fmt.Errorf("read the volume's present faults: %w", err)
 	}
 	o.own.back(&now, before)
-	return troubled.SetConditions(ctx, v.ID, now)
+	return volumes.SetConditions(ctx, v.ID, now)
 }
 
 func text(c disk.Conditions) string {

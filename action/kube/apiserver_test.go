@@ -41,7 +41,7 @@ func TestActionsOnARealAPIServer(t *testing.T) {
 	type step struct{ name, with string }
 	scale, restart := step{"kube.scale", "members: 5"}, step{"kube.restart", "{}"}
 	for operator, of := range map[string]struct {
-		make  func(t *testing.T, place ...func(*world)) *world
+		make  func(t *testing.T, place ...func(*fixture)) *fixture
 		steps []step
 	}{
 		cluster.CassOperator: {newCassandra, []step{scale, {"kube.set-parameter", `{name: concurrent_reads, value: "64"}`}, restart, {"kube.replace-node", "pod: shop-1"}}},
@@ -68,12 +68,12 @@ func TestActionsOnARealAPIServer(t *testing.T) {
 	}
 }
 
-func ofPercona(p percona) func(t *testing.T, place ...func(*world)) *world {
-	return func(t *testing.T, place ...func(*world)) *world { t.Helper(); return newPercona(t, p, place...) }
+func ofPercona(p percona) func(t *testing.T, place ...func(*fixture)) *fixture {
+	return func(t *testing.T, place ...func(*fixture)) *fixture { t.Helper(); return newPercona(t, p, place...) }
 }
 
 // onServer puts a world on a real API server.
-func onServer(t *testing.T, operator string) func(*world) {
+func onServer(t *testing.T, operator string) func(*fixture) {
 	t.Helper()
 	s := apiserver.Start(t)
 	s.Grant(granted[operator])
@@ -81,14 +81,14 @@ func onServer(t *testing.T, operator string) func(*world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(w *world) {
-		w.real, w.site.Local = s, here
-		w.site.Kubernetes.Config, w.site.Kubernetes.Context = s.Config(), "test"
+	return func(w *fixture) {
+		w.real, w.on.Local = s, here
+		w.on.Kubernetes.Config, w.on.Kubernetes.Context = s.Config(), "test"
 	}
 }
 
 // work has the operator do the next thing now and then, until the test ends.
-func (w *world) work(t *testing.T) {
+func (w *fixture) work(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -107,12 +107,12 @@ func (w *world) work(t *testing.T) {
 }
 
 // actReally is act with the patience that a real kubectl needs.
-func (w *world) actReally(t *testing.T, name, with string) error {
+func (w *fixture) actReally(t *testing.T, name, with string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	task := w.task(t, name, with)
-	f, err := task.Check(ctx, w.site.ReadOnly())
+	f, err := task.Check(ctx, w.on.ReadOnly())
 	if err != nil {
 		return err
 	}
@@ -121,15 +121,15 @@ func (w *world) actReally(t *testing.T, name, with string) error {
 	}
 	c := call(name)
 	c.Before = f.Observed
-	out, err := task.Act(ctx, w.site, c)
+	out, err := task.Act(ctx, w.on, c)
 	if err != nil {
 		return err
 	}
 	if undoer, is := task.(action.Undoer); is && name == "kube.scale" {
-		if err := undoer.Undo(ctx, w.site, c); err != nil {
+		if err := undoer.Undo(ctx, w.on, c); err != nil {
 			return err
 		}
 		return nil
 	}
-	return task.(action.Verifier).Verify(ctx, w.site, out)
+	return task.(action.Verifier).Verify(ctx, w.on, out)
 }

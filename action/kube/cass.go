@@ -28,8 +28,8 @@ var cassOperator = operator{
 	busy:   cassBusy,
 	counts: ringCounts(cassDatacentre),
 	size:   one("spec.size"),
-	fits: func(s site, to int64) error {
-		if racks := int64(len(s.List(kube.At("spec.racks")))); to < racks {
+	fits: func(r resource, to int64) error {
+		if racks := int64(len(r.List(kube.At("spec.racks")))); to < racks {
 			return &hint.PermanentError{Reason: fmt.Sprintf("%d nodes are fewer than the %d racks", to, racks), Advice: "keep at least one node in each rack"}
 		}
 		return nil

@@ -18,9 +18,9 @@ import (
 var cassLabels = map[string]any{"cassandra.datastax.com/datacenter": "shop"}
 
 // newCassandra is a data centre of three nodes in three racks, beside another of the same ring.
-func newCassandra(t *testing.T, place ...func(*world)) *world {
+func newCassandra(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, cluster.CassOperator, "cql", place...)
+	w := newFixture(t, cluster.CassOperator, "cql", place...)
 	w.settings["concurrent_reads"] = "32"
 	statuses := map[string]any{}
 	for i := range 3 {
@@ -45,7 +45,7 @@ func newCassandra(t *testing.T, place ...func(*world)) *world {
 }
 
 // operateCassandra does the next thing that cass-operator would, of a change of the object or else of a task.
-func (w *world) operateCassandra(*kubetest.Cluster) {
+func (w *fixture) operateCassandra(*kubetest.Cluster) {
 	o := w.Object(datacenters.Kind, "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) operateCassandra(*kubetest.Cluster) {
 }
 
 // nextTask is one that is not done; nil if there is none.
-func (w *world) nextTask() kube.Object {
+func (w *fixture) nextTask() kube.Object {
 	for _, t := range w.All(tasks.Kind) {
 		if failed, _ := t.Condition("Failed"); failed != "True" && t.Text(kube.At("status.completionTime")) == "" {
 			return t
@@ -95,7 +95,7 @@ func (w *world) nextTask() kube.Object {
 	return nil
 }
 
-func (w *world) changePods(o, task kube.Object, changed bool) {
+func (w *fixture) changePods(o, task kube.Object, changed bool) {
 	if !changed && task != nil {
 		job := task.List(kube.At("spec.jobs"))[0]
 		for i := range 3 {
@@ -134,13 +134,13 @@ func TestCassandraConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newCassandra(t)
 			once := name == "kube.restart" || name == "kube.replace-node" // no state says that it was done
-			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Site: w.site, Snapshot: w.snapshotOfRing, Always: once})
+			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Cluster: w.on, Snapshot: w.snapshotOfRing, Always: once})
 		})
 	}
 }
 
 // snapshotOfRing is without generations, which every change counts.
-func (w *world) snapshotOfRing(t *testing.T) string {
+func (w *fixture) snapshotOfRing(t *testing.T) string {
 	t.Helper()
 	o := w.Object(datacenters.Kind, "shop")
 	w.mu.Lock()
@@ -184,7 +184,7 @@ func TestATaskIsMadeOnceForAnIntention(t *testing.T) {
 	c.Before = action.Facts{"host": "host-shop-1"}
 	w.Fail(kubetest.Failure{Lost: true}) // made, and nobody told
 	for range 2 {
-		if _, err := task.Act(t.Context(), w.site, c); err != nil {
+		if _, err := task.Act(t.Context(), w.on, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestATaskThatFails(t *testing.T) {
 			w.Set(tasks.Kind, made.Name(), "status.conditions", conditions(map[string]string{"Failed": "True"}))
 		}
 	}
-	if _, err := w.task(t, "kube.restart", "{}").Act(t.Context(), w.site, c); err == nil || !strings.Contains(err.Error(), "failed (Test)") {
+	if _, err := w.task(t, "kube.restart", "{}").Act(t.Context(), w.on, c); err == nil || !strings.Contains(err.Error(), "failed (Test)") {
 		t.Errorf("%v", err)
 	}
 }

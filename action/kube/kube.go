@@ -27,7 +27,7 @@ func Actions(every time.Duration) []action.Action {
 }
 
 // site is a cluster's object as it was read, with the operator that runs it.
-type site struct {
+type resource struct {
 	kube.Object
 	api      kube.API
 	at       cluster.Kubernetes
@@ -36,50 +36,52 @@ type site struct {
 }
 
 // find reads the object of a cluster.
-func find(ctx context.Context, on *cluster.Cluster) (s site, err error) {
+func find(ctx context.Context, on *cluster.Cluster) (r resource, err error) {
 	if on.Kubernetes == nil {
-		return s, &hint.PermanentError{
+		return r, &hint.PermanentError{
 			Reason: fmt.Sprintf("Plimsoll does not know which object of Kubernetes cluster %s is", on.Name),
 			Advice: "set it in plimsoll.yaml: kubernetes: {namespace: NAMESPACE, operator: mariadb, name: NAME}",
 		}
 	}
-	s.at = *on.Kubernetes
+	r.at = *on.Kubernetes
 	known := false
-	if s.operator, known = operators[s.at.Operator]; !known {
-		return s, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know the operator %q", s.at.Operator)}
+	if r.operator, known = operators[r.at.Operator]; !known {
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know the operator %q", r.at.Operator)}
 	}
-	s.kind = s.operator.kind
-	s.kind.Namespace = s.at.Namespace
-	s.api = kube.NewAPI(on.Local, kube.Access{Config: s.at.Config, Context: s.at.Context})
-	return s.again(ctx)
+	r.kind = r.operator.kind
+	r.kind.Namespace = r.at.Namespace
+	r.api = kube.NewAPI(on.Local, kube.Access{Config: r.at.Config, Context: r.at.Context})
+	return r.again(ctx)
 }
 
 // again is the cluster's object as it is now.
-func (s site) again(ctx context.Context) (site, error) {
-	o, err := s.api.Get(ctx, s.kind, s.at.Name)
-	s.Object = o
-	return s, err
+func (r resource) again(ctx context.Context) (resource, error) {
+	o, err := r.api.Get(ctx, r.kind, r.at.Name)
+	r.Object = o
+	return r, err
 }
 
-func (s site) String() string { return fmt.Sprintf("%s %s/%s", s.kind.Kind, s.at.Namespace, s.at.Name) }
+func (r resource) String() string {
+	return fmt.Sprintf("%s %s/%s", r.kind.Kind, r.at.Namespace, r.at.Name)
+}
 
 // free refuses an object that the operator does not look after now, or of which somebody else keeps the fields that are meant.
-func (s site) free(fields ...kube.Path) error {
-	if s.Deleted() {
-		return &hint.PermanentError{Reason: s.String() + " is being deleted"}
+func (r resource) free(fields ...kube.Path) error {
+	if r.Deleted() {
+		return &hint.PermanentError{Reason: r.String() + " is being deleted"}
 	}
-	if why := s.operator.stopped(s.Object); why != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s, so a change would have no effect", s, why), Advice: s.operator.resume}
+	if why := r.operator.stopped(r.Object); why != "" {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s, so a change would have no effect", r, why), Advice: r.operator.resume}
 	}
-	if s.operator.stuck != nil {
-		if why := s.operator.stuck(s.Object); why != "" {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s", s, why), Advice: "fix that first; the operator's documentation describes how"}
+	if r.operator.stuck != nil {
+		if why := r.operator.stuck(r.Object); why != "" {
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s: %s", r, why), Advice: "fix that first; the operator's documentation describes how"}
 		}
 	}
 	for _, field := range fields {
-		if keeper := s.Keeper(field); keeper != "" {
+		if keeper := r.Keeper(field); keeper != "" {
 			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s of %s is managed by %s, which would revert the change", field, s, keeper),
+				Reason: fmt.Sprintf("%s of %s is managed by %s, which would revert the change", field, r, keeper),
 				Advice: "change it in the repository that " + keeper + " applies",
 			}
 		}
@@ -88,8 +90,8 @@ func (s site) free(fields ...kube.Path) error {
 }
 
 // unsettled is a check's answer while something else goes on.
-func unsettled(f *action.CheckResult, s site, waits string) {
-	f.State, f.Reason = action.Unknown, fmt.Sprintf("the operator is still working on an earlier change of %s: it is waiting for %s", s, waits)
+func unsettled(f *action.CheckResult, r resource, waits string) {
+	f.State, f.Reason = action.Unknown, fmt.Sprintf("the operator is still working on an earlier change of %s: it is waiting for %s", r, waits)
 }
 
 // attempts is how often a change is judged again because others, the operator itself too, wrote the object in between.
@@ -97,26 +99,26 @@ const attempts = 5
 
 // write makes a change of the object as it was looked at. When it was changed since, it is looked at again: it is judged anew, and edits
 // returns none when the change is there.
-func (s site) write(ctx context.Context, may judge, edits func(s site) ([]kube.Edit, error)) error {
+func (r resource) write(ctx context.Context, may judge, edits func(r resource) ([]kube.Edit, error)) error {
 	for attempt := 1; ; attempt++ {
 		if may != nil {
-			if err := may(s); err != nil {
+			if err := may(r); err != nil {
 				return err
 			}
 		}
-		all, err := edits(s)
+		all, err := edits(r)
 		if err != nil || len(all) == 0 {
 			return err
 		}
 		if err := cluster.StillOurs(ctx); err != nil {
 			return err
 		}
-		_, err = s.api.Change(ctx, s.kind, s.Object, all...)
+		_, err = r.api.Change(ctx, r.kind, r.Object, all...)
 		var conflict *kube.ConflictError
 		if !errors.As(err, &conflict) || attempt == attempts {
 			return err
 		}
-		if s, err = s.again(ctx); err != nil {
+		if r, err = r.again(ctx); err != nil {
 			return err
 		}
 	}

@@ -51,77 +51,77 @@ func (a *maintenance) Traits() action.Traits {
 }
 
 // member is the Service of the pod, with its cluster.
-func (a *maintenance) member(ctx context.Context, on *cluster.Cluster) (site, kube.Object, error) {
-	s, err := find(ctx, on)
+func (a *maintenance) member(ctx context.Context, on *cluster.Cluster) (resource, kube.Object, error) {
+	r, err := find(ctx, on)
 	if err != nil {
-		return s, nil, err
+		return r, nil, err
 	}
-	if s.operator.maintenance == "" {
-		return s, nil, s.lacks("kube.enter-maintenance", "take one node out of service")
+	if r.operator.maintenance == "" {
+		return r, nil, r.lacks("kube.enter-maintenance", "take one node out of service")
 	}
-	o, err := s.member(ctx, a.Pod)
-	return s, o, err
+	o, err := r.member(ctx, a.Pod)
+	return r, o, err
 }
 
-func (s site) maintained(member kube.Object) bool {
-	return member.Get(label(s.operator.maintenance)) != nil
+func (r resource) maintained(member kube.Object) bool {
+	return member.Get(label(r.operator.maintenance)) != nil
 }
 
 func (a *maintenance) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, o, err := a.member(ctx, on)
+	r, o, err := a.member(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "pod": a.Pod, "maintenance": s.maintained(o)},
-		Intended: action.Facts{"object": s.String(), "pod": a.Pod, "maintenance": a.on},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "pod": a.Pod, "maintenance": r.maintained(o)},
+		Intended: action.Facts{"object": r.String(), "pod": a.Pod, "maintenance": a.on},
 	}
-	if s.maintained(o) == a.on {
+	if r.maintained(o) == a.on {
 		f.State = action.Satisfied
 		return f, nil
 	}
 	if a.on {
-		if waits, err := s.waits(ctx, on); err != nil || waits != "" {
+		if waits, err := r.waits(ctx, on); err != nil || waits != "" {
 			if err == nil {
-				unsettled(&f, s, waits)
+				unsettled(&f, r, waits)
 			}
 			return f, err
 		}
 	}
-	edits, err := a.edits(ctx, s, o, a.on)
+	edits, err := a.edits(ctx, r, o, a.on)
 	if err == nil {
-		err = s.api.Try(ctx, kube.Services(s.at.Namespace), o, edits...)
+		err = r.api.Try(ctx, kube.Services(r.at.Namespace), o, edits...)
 	}
 	return f, err
 }
 
 // edits are those of the member's Service. To begin, what would delete the claim meanwhile must be switched off; to end, the claim must be the
 // one that it was.
-func (a *maintenance) edits(ctx context.Context, s site, member kube.Object, on bool) ([]kube.Edit, error) {
-	if s.Deleted() {
-		return nil, s.free()
+func (a *maintenance) edits(ctx context.Context, r resource, member kube.Object, on bool) ([]kube.Edit, error) {
+	if r.Deleted() {
+		return nil, r.free()
 	}
-	claim, err := s.api.Get(ctx, kube.Claims(s.at.Namespace), dataClaim(a.Pod))
+	claim, err := r.api.Get(ctx, kube.Claims(r.at.Namespace), dataClaim(a.Pod))
 	if err != nil {
 		return nil, err
 	}
 	switch was := member.Text(label(claimLabel)); {
 	case claim.Deleted() || !on && was != "" && was != claim.UID():
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("the volume claim %s/%s was deleted: the node in pod %s would return without its data", s.at.Namespace, claim.Name(), a.Pod),
+			Reason: fmt.Sprintf("the volume claim %s/%s was deleted: the node in pod %s would return without its data", r.at.Namespace, claim.Name(), a.Pod),
 			Advice: "have the operator replace the node, with data from the others: kube/replace-node",
 		}
 	case !on:
-		return []kube.Edit{{Path: label(s.operator.maintenance)}, {Path: label(claimLabel)}}, nil
-	case s.Is(kube.At("spec.automaticOrphanedNodeCleanup")):
+		return []kube.Edit{{Path: label(r.operator.maintenance)}, {Path: label(claimLabel)}}, nil
+	case r.Is(kube.At("spec.automaticOrphanedNodeCleanup")):
 		return nil, &hint.PermanentError{
-			Reason: fmt.Sprintf("spec.automaticOrphanedNodeCleanup of %s is true: if the node's machine goes away, the operator deletes its volume claim by itself", s),
+			Reason: fmt.Sprintf("spec.automaticOrphanedNodeCleanup of %s is true: if the node's machine goes away, the operator deletes its volume claim by itself", r),
 			Advice: "set it to false while you work on the node",
 		}
 	case member.Get(label(scyllaReplace)) != nil:
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("the operator is replacing the node in pod %s", a.Pod), Advice: "wait until it has"}
 	}
-	return []kube.Edit{{Path: label(s.operator.maintenance), Value: ""}, {Path: label(claimLabel), Value: claim.UID()}}, nil
+	return []kube.Edit{{Path: label(r.operator.maintenance), Value: ""}, {Path: label(claimLabel), Value: claim.UID()}}, nil
 }
 
 func (a *maintenance) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -129,39 +129,39 @@ func (a *maintenance) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 }
 
 func (a *maintenance) become(ctx context.Context, on *cluster.Cluster, c action.Call, maintained bool) error {
-	s, _, err := a.member(ctx, on)
+	r, _, err := a.member(ctx, on)
 	if err != nil {
 		return err
 	}
-	err = s.writeMember(ctx, a.Pod, func(o kube.Object) ([]kube.Edit, error) {
-		if s.maintained(o) == maintained {
+	err = r.writeMember(ctx, a.Pod, func(o kube.Object) ([]kube.Edit, error) {
+		if r.maintained(o) == maintained {
 			return nil, nil
 		}
-		return a.edits(ctx, s, o, maintained)
+		return a.edits(ctx, r, o, maintained)
 	})
 	if err != nil {
 		return err
 	}
 	if !maintained {
-		return s.await(ctx, on, a.every, c, a.serves(on))
+		return r.await(ctx, on, a.every, c, a.serves(on))
 	}
-	return s.awaitOnly(ctx, a.every, c, a.away)
+	return r.awaitOnly(ctx, a.every, c, a.away)
 }
 
 // away looks whether the pod is out of service: it runs, and is not ready.
-func (a *maintenance) away(ctx context.Context, s site) (string, error) {
-	s, err := s.again(ctx)
+func (a *maintenance) away(ctx context.Context, r resource) (string, error) {
+	r, err := r.again(ctx)
 	if err != nil {
 		return "", err
 	}
-	o, err := s.member(ctx, a.Pod)
+	o, err := r.member(ctx, a.Pod)
 	if err != nil {
 		return "", err
 	}
-	if !s.maintained(o) {
-		return "", changedMeanwhileMember(a.Pod, s.operator.maintenance)
+	if !r.maintained(o) {
+		return "", changedMeanwhileMember(a.Pod, r.operator.maintenance)
 	}
-	pod, err := s.api.Get(ctx, kube.Pods(s.at.Namespace), a.Pod)
+	pod, err := r.api.Get(ctx, kube.Pods(r.at.Namespace), a.Pod)
 	if err == nil && ready(pod) {
 		return "pod " + a.Pod + " to leave service", nil
 	}
@@ -170,13 +170,13 @@ func (a *maintenance) away(ctx context.Context, s site) (string, error) {
 
 // serves looks whether the node is back in the ring.
 func (a *maintenance) serves(on *cluster.Cluster) look {
-	return func(ctx context.Context, s site) (string, error) {
-		o, err := s.member(ctx, a.Pod)
+	return func(ctx context.Context, r resource) (string, error) {
+		o, err := r.member(ctx, a.Pod)
 		if err != nil {
 			return "", err
 		}
-		if s.maintained(o) {
-			return "", changedMeanwhileMember(a.Pod, s.operator.maintenance)
+		if r.maintained(o) {
+			return "", changedMeanwhileMember(a.Pod, r.operator.maintenance)
 		}
 		host := o.Text(kube.Path{"metadata", "annotations", scyllaHost})
 		seen, err := ring(ctx, on)
@@ -198,13 +198,13 @@ func (a *maintenance) Verify(ctx context.Context, on *cluster.Cluster, _ action.
 	if !a.on {
 		return verify(ctx, on, a.serves(on))
 	}
-	s, _, err := a.member(ctx, on)
+	r, _, err := a.member(ctx, on)
 	if err != nil {
 		return err
 	}
-	waits, err := a.away(ctx, s)
+	waits, err := a.away(ctx, r)
 	if err == nil && waits != "" {
-		err = fmt.Errorf("%s waits for %s", s, waits)
+		err = fmt.Errorf("%s waits for %s", r, waits)
 	}
 	return err
 }

@@ -40,13 +40,13 @@ var mariadbOperator = operator{
 
 var currentPrimary = kube.At("status.currentPrimaryPodIndex")
 
-func mariadbFits(s site, to int64) error {
-	has, _ := s.wanted()
-	primary, known := s.Int(currentPrimary)
+func mariadbFits(r resource, to int64) error {
+	has, _ := r.wanted()
+	primary, known := r.Int(currentPrimary)
 	switch {
 	case to < has && known && primary >= to:
-		return primaryGoes(fmt.Sprintf("%s-%d", s.Name(), primary))
-	case to > has && s.Is(kube.At("spec.replication.enabled")) && s.Get(kube.At("spec.replication.replica.bootstrapFrom")) == nil:
+		return primaryGoes(fmt.Sprintf("%s-%d", r.Name(), primary))
+	case to > has && r.Is(kube.At("spec.replication.enabled")) && r.Get(kube.At("spec.replication.replica.bootstrapFrom")) == nil:
 		return &hint.PermanentError{
 			Reason: "spec.replication.replica.bootstrapFrom is empty, so mariadb-operator does not know where a new replica gets its data",
 			Advice: "name a PhysicalBackup there first, as mariadb-operator's documentation of replication describes",

@@ -20,9 +20,9 @@ import (
 var mariadbLabels = map[string]any{"app.kubernetes.io/name": "mariadb", "app.kubernetes.io/instance": "shop"}
 
 // newMariaDB is a primary with two replicas.
-func newMariaDB(t *testing.T, place ...func(*world)) *world {
+func newMariaDB(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, cluster.MariaDBOperator, "mysql", place...)
+	w := newFixture(t, cluster.MariaDBOperator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
 	w.Put(mariadbs.Kind, "shop", kube.Object{
 		"spec": map[string]any{
@@ -43,7 +43,7 @@ func newMariaDB(t *testing.T, place ...func(*world)) *world {
 
 // operateMariaDB does the next thing that mariadb-operator would: it notices a change late, says that it is not ready, makes it true, and
 // says that it is ready.
-func (w *world) operateMariaDB(*kubetest.Cluster) {
+func (w *fixture) operateMariaDB(*kubetest.Cluster) {
 	o := w.Object(mariadbs.Kind, "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *world) operateMariaDB(*kubetest.Cluster) {
 }
 
 // snapshot is all that acting can change, but for what counts changes.
-func (w *world) snapshot(t *testing.T) string {
+func (w *fixture) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
 	for _, k := range []kube.Kind{mariadbs.Kind, datacenters.Kind} {
@@ -111,7 +111,7 @@ func TestMariaDBConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newMariaDB(t)
-			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Site: w.site, Snapshot: w.snapshot, Always: name == "kube.restart"})
+			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Cluster: w.on, Snapshot: w.snapshot, Always: name == "kube.restart"})
 		})
 	}
 }
@@ -161,7 +161,7 @@ func TestMariaDBIsDoneWhenTheDatabaseShowsIt(t *testing.T) {
 	}
 }
 
-func (w *world) uids() (all []string) {
+func (w *fixture) uids() (all []string) {
 	for _, p := range w.All(pods) {
 		all = append(all, p.UID())
 	}
@@ -185,7 +185,7 @@ func TestAnOperatorThatDoesNothingIsWaitedFor(t *testing.T) {
 			t.Errorf("it says %q", said)
 		}
 	}
-	if _, err := task.Act(ctx, w.site, c); !errors.Is(err, patience) {
+	if _, err := task.Act(ctx, w.on, c); !errors.Is(err, patience) {
 		t.Errorf("with an operator that is down: %v", err)
 	}
 }
@@ -241,7 +241,7 @@ func TestWhatMariaDBOperatorIsNotAskedFor(t *testing.T) {
 		w.refused(t, then.name, then.with, then.want)
 	}
 	w = newMariaDB(t)
-	w.site.Kubernetes = nil
+	w.on.Kubernetes = nil
 	w.refused(t, "kube.scale", "members: 4", "which object of Kubernetes")
 }
 
@@ -250,7 +250,7 @@ func TestASizeThatOthersChangeMeanwhile(t *testing.T) {
 	w := newMariaDB(t)
 	c := call("token")
 	c.Progress = func(float64, string) { w.set("spec.replicas", 7) }
-	_, err := w.task(t, "kube.scale", "members: 4").Act(t.Context(), w.site, c)
+	_, err := w.task(t, "kube.scale", "members: 4").Act(t.Context(), w.on, c)
 	var permanent *hint.PermanentError
 	if !errors.As(err, &permanent) || !strings.Contains(err.Error(), "somebody else changed spec.replicas") {
 		t.Errorf("%v", err)
@@ -263,7 +263,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.refused(t, "kube.restart", "{}", "spec.suspend is true")
-	if err := action.Operated(t.Context(), w.site, "promote a replica", "kube/switchover"); err != nil {
+	if err := action.Operated(t.Context(), w.on, "promote a replica", "kube/switchover"); err != nil {
 		t.Errorf("while the operator leaves it alone: %v", err)
 	}
 	w.set("spec.replicas", 4) // by others, which the operator finds when it looks again
@@ -274,10 +274,10 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("resumed, and done with %d members", w.members)
 	}
 	var refused *hint.PermanentError
-	if err := action.Operated(t.Context(), w.site, "promote a replica", "kube/switchover"); !errors.As(err, &refused) || !strings.Contains(refused.Advice, "kube/switchover") {
+	if err := action.Operated(t.Context(), w.on, "promote a replica", "kube/switchover"); !errors.As(err, &refused) || !strings.Contains(refused.Advice, "kube/switchover") {
 		t.Errorf("while the operator looks after it: %v", err)
 	}
-	f, err := w.task(t, "kube.resume", "{}").Check(t.Context(), w.site)
+	f, err := w.task(t, "kube.resume", "{}").Check(t.Context(), w.on)
 	if err != nil || f.State != action.Satisfied {
 		t.Errorf("once more: %v, %v", f.State, err)
 	}

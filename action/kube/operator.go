@@ -24,8 +24,8 @@ type operator struct {
 	// counts asks the database how many members it has; what it waits for, "" when there are as many as wanted.
 	counts func(ctx context.Context, on *cluster.Cluster, o kube.Object, want int64) (waits string, err error)
 
-	size func(o kube.Object) []sizeField // how many members are wanted
-	fits func(s site, to int64) error    // refuses a size; nil: any will do
+	size func(o kube.Object) []sizeField  // how many members are wanted
+	fits func(r resource, to int64) error // refuses a size; nil: any will do
 
 	restart       *restartField                          // nil: by a CassandraTask
 	configuration *configuration                         // the servers' parameters
@@ -65,16 +65,16 @@ var operators = map[string]operator{
 }
 
 // lacks refuses what an operator has no way to do.
-func (s site) lacks(action, what string) error {
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no way to %s", s.operator.name, what), Advice: s.operator.instead[action]}
+func (r resource) lacks(action, what string) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no way to %s", r.operator.name, what), Advice: r.operator.instead[action]}
 }
 
 // wanted is how many members there are to be, all racks together.
-func (s site) wanted() (n int64, err error) {
-	for _, field := range s.operator.size(s.Object) {
-		in, said := s.Int(field.path)
+func (r resource) wanted() (n int64, err error) {
+	for _, field := range r.operator.size(r.Object) {
+		in, said := r.Int(field.path)
 		if !said {
-			return 0, fmt.Errorf("%s has no %s", s, field.path)
+			return 0, fmt.Errorf("%s has no %s", r, field.path)
 		}
 		n += in
 	}
@@ -82,8 +82,8 @@ func (s site) wanted() (n int64, err error) {
 }
 
 // pods are the cluster's, by name.
-func (s site) pods(ctx context.Context) ([]kube.Object, error) {
-	return s.api.List(ctx, kube.Pods(s.at.Namespace), s.operator.selector(s.Object))
+func (r resource) pods(ctx context.Context) ([]kube.Object, error) {
+	return r.api.List(ctx, kube.Pods(r.at.Namespace), r.operator.selector(r.Object))
 }
 
 // labelled is a selector of pods that a StatefulSet has made, by labels and their values.
@@ -107,15 +107,15 @@ func unseen(o kube.Object) string {
 
 // waits is what the cluster waits for: that the operator has seen the last change and is done with it, that every pod serves, and that the
 // database has its members; "" when nothing is.
-func (s site) waits(ctx context.Context, on *cluster.Cluster) (string, error) {
-	if busy := s.operator.busy(s.Object); busy != "" {
+func (r resource) waits(ctx context.Context, on *cluster.Cluster) (string, error) {
+	if busy := r.operator.busy(r.Object); busy != "" {
 		return busy, nil
 	}
-	want, err := s.wanted()
+	want, err := r.wanted()
 	if err != nil {
 		return "", err
 	}
-	pods, err := s.pods(ctx)
+	pods, err := r.pods(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -128,5 +128,5 @@ func (s site) waits(ctx context.Context, on *cluster.Cluster) (string, error) {
 	if serving != want || int64(len(pods)) != want {
 		return fmt.Sprintf("all pods to be ready: %d of %d are", serving, want), nil
 	}
-	return s.operator.counts(ctx, on, s.Object, want)
+	return r.operator.counts(ctx, on, r.Object, want)
 }

@@ -54,23 +54,23 @@ func (a *parameter) Traits() action.Traits {
 }
 
 func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if s.operator.configuration == nil {
-		return action.CheckResult{}, s.lacks("kube.set-parameter", "set a parameter in its object")
+	if r.operator.configuration == nil {
+		return action.CheckResult{}, r.lacks("kube.set-parameter", "set a parameter in its object")
 	}
-	before, said := s.operator.configuration.read(s.Object, a.Name)
+	before, said := r.operator.configuration.read(r.Object, a.Name)
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "value": before, "said": said},
-		Intended: action.Facts{"object": s.String(), "value": a.Value, "said": true},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID(), "value": before, "said": said},
+		Intended: action.Facts{"object": r.String(), "value": a.Value, "said": true},
 	}
-	edits, err := a.edits(s, a.Value)
+	edits, err := a.edits(r, a.Value)
 	if err != nil {
 		return f, err
 	}
-	waits, err := s.waits(ctx, on)
+	waits, err := r.waits(ctx, on)
 	if err != nil {
 		return f, err
 	}
@@ -85,10 +85,10 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		f.Reason = "the operator is still waiting for " + waits + shown
 		return f, nil
 	case waits != "":
-		unsettled(&f, s, waits)
+		unsettled(&f, r, waits)
 		return f, nil
 	}
-	return f, s.api.Try(ctx, s.kind, s.Object, edits...)
+	return f, r.api.Try(ctx, r.kind, r.Object, edits...)
 }
 
 // ApprovalReason tells what comes of it.
@@ -97,18 +97,18 @@ func (a *parameter) ApprovalReason(action.CheckResult) string {
 }
 
 // edits are those that say the value, or take the parameter away when it is empty; none if it is so.
-func (a *parameter) edits(s site, value string) ([]kube.Edit, error) {
-	p := s.operator.configuration
-	if err := s.free(p.field); err != nil {
+func (a *parameter) edits(r resource, value string) ([]kube.Edit, error) {
+	p := r.operator.configuration
+	if err := r.free(p.field); err != nil {
 		return nil, err
 	}
-	if err := p.can(s.Object); err != nil {
+	if err := p.can(r.Object); err != nil {
 		return nil, err
 	}
-	if before, said := p.read(s.Object, a.Name); said == (value != "") && before == value {
+	if before, said := p.read(r.Object, a.Name); said == (value != "") && before == value {
 		return nil, nil
 	}
-	edit, err := p.edit(s.Object, a.Name, value)
+	edit, err := p.edit(r.Object, a.Name, value)
 	return []kube.Edit{edit}, err
 }
 
@@ -148,22 +148,22 @@ func (a *parameter) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 }
 
 func (a *parameter) become(ctx context.Context, on *cluster.Cluster, c action.Call, value string, may judge) error {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, value) }); err != nil {
+	if err := r.write(ctx, may, func(r resource) ([]kube.Edit, error) { return a.edits(r, value) }); err != nil {
 		return err
 	}
-	return s.await(ctx, on, a.every, c, a.has(on, value))
+	return r.await(ctx, on, a.every, c, a.has(on, value))
 }
 
 // has looks whether the object still says the value, and the servers show it. What a server has when nothing is said is not known: then
 // the operator's word must do.
 func (a *parameter) has(on *cluster.Cluster, value string) look {
-	return func(ctx context.Context, s site) (string, error) {
-		if is, said := s.operator.configuration.read(s.Object, a.Name); said != (value != "") || is != value {
-			return "", &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed %s of %s to %q; this run set it to %q", a.Name, s, is, value), Advice: "agree with them on the value, then plimsoll runbook resume RUN"}
+	return func(ctx context.Context, r resource) (string, error) {
+		if is, said := r.operator.configuration.read(r.Object, a.Name); said != (value != "") || is != value {
+			return "", &hint.PermanentError{Reason: fmt.Sprintf("somebody else changed %s of %s to %q; this run set it to %q", a.Name, r, is, value), Advice: "agree with them on the value, then plimsoll runbook resume RUN"}
 		}
 		if value == "" {
 			return "", nil
@@ -181,8 +181,8 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 	if !ok {
 		return errors.New("the parameter's previous value was not recorded")
 	}
-	value := func(s site) any {
-		is, _ := s.operator.configuration.read(s.Object, a.Name)
+	value := func(r resource) any {
+		is, _ := r.operator.configuration.read(r.Object, a.Name)
 		return is
 	}
 	return a.become(ctx, on, c, before, stillOurs(c.Before, a.Name, value, a.Value, before))

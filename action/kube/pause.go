@@ -39,22 +39,22 @@ func (a *pause) Traits() action.Traits {
 }
 
 func (a *pause) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "paused": s.operator.suspend != nil && s.Is(s.operator.suspend)},
-		Intended: action.Facts{"object": s.String(), "paused": a.paused},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID(), "paused": r.operator.suspend != nil && r.Is(r.operator.suspend)},
+		Intended: action.Facts{"object": r.String(), "paused": a.paused},
 	}
-	edits, err := a.edits(s, a.paused)
+	edits, err := a.edits(r, a.paused)
 	switch {
 	case err != nil:
 		return f, err
 	case len(edits) > 0 && a.paused: // in the middle of what it does, nobody leaves it
-		waits, err := s.waits(ctx, on)
+		waits, err := r.waits(ctx, on)
 		if err == nil && waits != "" {
-			unsettled(&f, s, waits)
+			unsettled(&f, r, waits)
 			return f, nil
 		}
 		if err != nil {
@@ -64,19 +64,19 @@ func (a *pause) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		f.State = action.Satisfied
 		return f, nil
 	}
-	return f, s.api.Try(ctx, s.kind, s.Object, edits...)
+	return f, r.api.Try(ctx, r.kind, r.Object, edits...)
 }
 
-func (a *pause) edits(s site, paused bool) ([]kube.Edit, error) {
-	suspend := s.operator.suspend
+func (a *pause) edits(r resource, paused bool) ([]kube.Edit, error) {
+	suspend := r.operator.suspend
 	if suspend == nil {
-		return nil, s.lacks("kube.pause", "pause for one cluster")
+		return nil, r.lacks("kube.pause", "pause for one cluster")
 	}
-	if s.Is(suspend) == paused {
+	if r.Is(suspend) == paused {
 		return nil, nil
 	}
 	if paused {
-		if err := s.free(suspend); err != nil {
+		if err := r.free(suspend); err != nil {
 			return nil, err
 		}
 	}
@@ -88,23 +88,23 @@ func (a *pause) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 }
 
 func (a *pause) become(ctx context.Context, on *cluster.Cluster, c action.Call, paused bool, may judge) error {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, paused) }); err != nil {
+	if err := r.write(ctx, may, func(r resource) ([]kube.Edit, error) { return a.edits(r, paused) }); err != nil {
 		return err
 	}
 	if paused {
 		return nil
 	}
-	return s.await(ctx, on, a.every, c, nil)
+	return r.await(ctx, on, a.every, c, nil)
 }
 
 func (a *pause) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
-	s, err := find(ctx, on)
-	if err == nil && s.Is(s.operator.suspend) != a.paused {
-		err = fmt.Errorf("%s of %s is %v", s.operator.suspend, s, s.Is(s.operator.suspend))
+	r, err := find(ctx, on)
+	if err == nil && r.Is(r.operator.suspend) != a.paused {
+		err = fmt.Errorf("%s of %s is %v", r.operator.suspend, r, r.Is(r.operator.suspend))
 	}
 	return err
 }
@@ -114,6 +114,6 @@ func (a *pause) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if !ok {
 		return fmt.Errorf("the previous state of the operator (paused or not) was not recorded")
 	}
-	paused := func(s site) any { return s.Is(s.operator.suspend) }
+	paused := func(r resource) any { return r.Is(r.operator.suspend) }
 	return a.become(ctx, on, c, before, stillOurs(c.Before, "whether the operator leaves it alone", paused, a.paused, before))
 }

@@ -8,9 +8,9 @@ import (
 
 // Paused tells whether a person has had the operator of a cluster leave it alone.
 func Paused(ctx context.Context, on *cluster.Cluster) (bool, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return false, err
 	}
-	return s.operator.suspend != nil && s.Is(s.operator.suspend), nil
+	return r.operator.suspend != nil && r.Is(r.operator.suspend), nil
 }

@@ -28,8 +28,8 @@ var perconaXtraDBOperator = operator{
 		return counted(ctx, on, "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'wsrep_cluster_size'", "members of the Galera cluster", want)
 	},
 	size: one("spec.pxc.size"),
-	fits: func(s site, to int64) error {
-		if !s.Is(kube.At("spec.unsafeFlags.pxcSize")) && (to < 3 || to > 5 || to%2 == 0) {
+	fits: func(r resource, to int64) error {
+		if !r.Is(kube.At("spec.unsafeFlags.pxcSize")) && (to < 3 || to > 5 || to%2 == 0) {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("the operator refuses a cluster of %d: it takes 3 or 5 members", to),
 				Advice: "choose one of them; spec.unsafeFlags.pxcSize takes its check away",

@@ -25,9 +25,9 @@ func (p percona) labels() map[string]any {
 }
 
 // newPercona is a cluster of three.
-func newPercona(t *testing.T, p percona, place ...func(*world)) *world {
+func newPercona(t *testing.T, p percona, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, p.operator, "mysql", place...)
+	w := newFixture(t, p.operator, "mysql", place...)
 	w.settings["max_connections"], w.members = "151", 3
 	spec := map[string]any{p.servers: map[string]any{"size": 3, "image": "percona", "configuration": "[mysqld]\nmax_connections=151\n"}}
 	if p.operator == cluster.PerconaServerOperator { // what the rules of its schema ask for
@@ -48,7 +48,7 @@ func newPercona(t *testing.T, p percona, place ...func(*world)) *world {
 }
 
 // operatePercona does the next thing that the operator would.
-func (w *world) operatePercona(p percona) {
+func (w *fixture) operatePercona(p percona) {
 	o := w.Object(w.kind(), "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +103,7 @@ func TestPerconaConformance(t *testing.T) {
 					defer w.mu.Unlock()
 					return fmt.Sprint(o["spec"], w.members, w.settings, len(w.All(pods)))
 				}
-				actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Site: w.site, Snapshot: snapshot, Always: name == "kube.restart"})
+				actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Cluster: w.on, Snapshot: snapshot, Always: name == "kube.restart"})
 			})
 		}
 	}

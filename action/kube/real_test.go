@@ -27,32 +27,32 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &realServers{Cluster: kubetest.New(mariadbs), t: t}
-	site := lab.AsCluster(c, mysql.Engine{}, w.Machine(here))
-	list := site.List
-	site.List = func(ctx context.Context) ([]cluster.Node, error) {
+	on := lab.AsCluster(c, mysql.Engine{}, w.Machine(here))
+	list := on.List
+	on.List = func(ctx context.Context) ([]cluster.Node, error) {
 		nodes, err := list(ctx)
 		for i := range nodes {
 			nodes[i].Pod = fmt.Sprintf("db/shop-%d", i)
 		}
 		return nodes, err
 	}
-	site.AskRoles()
-	site.Kubernetes = &cluster.Kubernetes{Namespace: "db", Operator: cluster.MariaDBOperator, Name: "shop"}
-	t.Cleanup(func() { _ = site.Close() })
-	w.site = site
+	on.AskRoles()
+	on.Kubernetes = &cluster.Kubernetes{Namespace: "db", Operator: cluster.MariaDBOperator, Name: "shop"}
+	t.Cleanup(func() { _ = on.Close() })
+	w.on = on
 	w.Put(mariadbs.Kind, "shop", kube.Object{
 		"spec": map[string]any{"replicas": 3, "myCnf": "[mariadb]\nmax_connections=151\n", "replication": map[string]any{"enabled": true, "primary": map[string]any{"podIndex": 0}}},
 		"status": map[string]any{
 			"replicas": 3, "currentPrimaryPodIndex": 0, "currentPrimary": "shop-0", "conditions": conditions(map[string]string{"Ready": "True"}),
 		},
 	})
-	on := &world{Cluster: w.Cluster, site: site}
+	seen := &fixture{Cluster: w.Cluster, on: on}
 	for i := range 3 {
-		on.pod(i, map[string]any{}, mariadbLabels)
+		seen.pod(i, map[string]any{}, mariadbLabels)
 	}
 	w.Operator = w.operate
 
-	if err := on.act(t, on.task(t, "kube.set-parameter", `{name: max_connections, value: "333"}`)); err != nil {
+	if err := seen.act(t, seen.task(t, "kube.set-parameter", `{name: max_connections, value: "333"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, node := range w.nodes() {
@@ -60,16 +60,16 @@ func TestRealServersTellWhenAnOperatorIsDone(t *testing.T) {
 			t.Errorf("done, and %s has %s", node.Name, is)
 		}
 	}
-	if err := on.act(t, on.task(t, "kube.switchover", "pod: shop-2")); err != nil {
+	if err := seen.act(t, seen.task(t, "kube.switchover", "pod: shop-2")); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := site.Primary(t.Context()); err != nil || n.Pod != "db/shop-2" {
+	if n, err := on.Primary(t.Context()); err != nil || n.Pod != "db/shop-2" {
 		t.Errorf("done, and the primary is %s, %v", n.Name, err)
 	}
 	w.Set(mariadbs.Kind, "shop", "spec.replicas", 4) // by others; the operator says that there are, and no server follows
 	w.Set(mariadbs.Kind, "shop", "status.replicas", 4)
-	on.pod(3, map[string]any{}, mariadbLabels)
-	f, err := on.task(t, "kube.scale", "members: 4").Check(t.Context(), site)
+	seen.pod(3, map[string]any{}, mariadbLabels)
+	f, err := seen.task(t, "kube.scale", "members: 4").Check(t.Context(), on)
 	if err != nil || !strings.Contains(f.Reason, "3 replicas to replicate from the primary; now 2 do") {
 		t.Errorf("four by its status, three by the servers: %s %q, %v", f.State, f.Reason, err)
 	}
@@ -80,10 +80,10 @@ func TestWhatPerconasServersAreAskedIsSQL(t *testing.T) {
 	c := labtest.Cluster(t, lab.Spec{Name: "kube-percona", Product: "mysql", Nodes: 1})
 	for _, p := range perconaKinds {
 		w := newPercona(t, p)
-		real := lab.AsCluster(c, mysql.Engine{}, w.site.Local)
+		real := lab.AsCluster(c, mysql.Engine{}, w.on.Local)
 		t.Cleanup(func() { _ = real.Close() })
-		real.Kubernetes = w.site.Kubernetes
-		w.site = real
+		real.Kubernetes = w.on.Kubernetes
+		w.on = real
 		f, err := w.task(t, "kube.scale", "members: 3").Check(t.Context(), real)
 		want := map[string]string{
 			cluster.PerconaXtraDBOperator: "3 members of the Galera cluster; now there are NULL",
@@ -99,13 +99,13 @@ func TestWhatPerconasServersAreAskedIsSQL(t *testing.T) {
 type realServers struct {
 	*kubetest.Cluster
 	t       *testing.T
-	site    *cluster.Cluster
+	on      *cluster.Cluster
 	changed int
 	primary int64
 }
 
 func (w *realServers) nodes() []cluster.Node {
-	nodes, err := w.site.List(context.WithoutCancel(w.t.Context()))
+	nodes, err := w.on.List(context.WithoutCancel(w.t.Context()))
 	if err != nil {
 		w.t.Error(err)
 	}
@@ -115,7 +115,7 @@ func (w *realServers) nodes() []cluster.Node {
 func (w *realServers) tell(node string, statements ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	err := w.site.Use(ctx, node, func(s engine.Session) error {
+	err := w.on.Use(ctx, node, func(s engine.Session) error {
 		for _, text := range statements {
 			if err := s.Exec(ctx, text, nil); err != nil {
 				return fmt.Errorf("%s: %w", text, err)
@@ -129,7 +129,7 @@ func (w *realServers) tell(node string, statements ...string) {
 }
 
 func (w *realServers) value(node, query string) string {
-	is, err := w.site.Value(context.Background(), node, query)
+	is, err := w.on.Value(context.Background(), node, query)
 	if err != nil {
 		w.t.Error(err)
 	}

@@ -30,14 +30,14 @@ type replace struct {
 type replacer interface {
 	// host is the host id that the operator knows of the pod's node, "" for none; and the UID of the Service that is to bear the request, ""
 	// where an object of its own does.
-	host(ctx context.Context, s site, pod string) (host, service string, err error)
+	host(ctx context.Context, r resource, pod string) (host, service string, err error)
 	// try has the API judge the request.
-	try(ctx context.Context, s site, pod string) error
+	try(ctx context.Context, r resource, pod string) error
 	// ask asks once for a token, however often it is called, and nothing of another Service than the one that was looked at.
-	ask(ctx context.Context, s site, pod, host, service, token string) error
+	ask(ctx context.Context, r resource, pod, host, service, token string) error
 	// asked is the host id of the node that is to go, which is before where the mark is gone with what bore it, and what the request waits
 	// for; "" when the operator is done with it.
-	asked(ctx context.Context, s site, pod, before, token string) (host, waits string, err error)
+	asked(ctx context.Context, r resource, pod, before, token string) (host, waits string, err error)
 }
 
 var (
@@ -56,33 +56,33 @@ func (a *replace) Traits() action.Traits {
 // Check finds it needed for the node that is there now. That it was replaced already is not to be told from its state; who resumes a run
 // finds what was asked for by its token.
 func (a *replace) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if s.operator.replaces == nil {
-		return action.CheckResult{}, s.lacks("kube.replace-node", "replace a member")
+	if r.operator.replaces == nil {
+		return action.CheckResult{}, r.lacks("kube.replace-node", "replace a member")
 	}
-	host, service, err := s.operator.replaces.host(ctx, s, a.Pod)
+	host, service, err := r.operator.replaces.host(ctx, r, a.Pod)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "host": host}, Intended: action.Facts{"pod": a.Pod, "host": action.Another},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID(), "host": host}, Intended: action.Facts{"pod": a.Pod, "host": action.Another},
 	}
 	if service != "" {
 		f.Observed["service"] = service
 	}
-	if err := s.free(); err != nil {
+	if err := r.free(); err != nil {
 		return f, err
 	}
 	if host == "" {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, a.Pod), Advice: "see the object's status: its pods are those of its racks"}
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", r, a.Pod), Advice: "see the object's status: its pods are those of its racks"}
 	}
 	if err := othersWell(ctx, on, host); err != nil {
 		return f, err
 	}
-	return f, s.operator.replaces.try(ctx, s, a.Pod)
+	return f, r.operator.replaces.try(ctx, r, a.Pod)
 }
 
 // othersWell refuses while another node is not up and normal: the data of the new one comes from the others.
@@ -108,7 +108,7 @@ func (a *replace) ApprovalReason(f action.CheckResult) string {
 }
 
 func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return nil, err
 	}
@@ -118,21 +118,21 @@ func (a *replace) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	c.Progress(-1, "requesting the replacement of "+before)
 	service, _ := c.Before["service"].(string)
-	if err := s.operator.replaces.ask(ctx, s, a.Pod, before, service, c.Token); err != nil {
+	if err := r.operator.replaces.ask(ctx, r, a.Pod, before, service, c.Token); err != nil {
 		return nil, err
 	}
-	err = s.await(ctx, on, a.every, c, a.replaced(on, before, c.Token))
+	err = r.await(ctx, on, a.every, c, a.replaced(on, before, c.Token))
 	return action.Facts{"was": before, "token": c.Token}, err
 }
 
 // replaced tells what is waited for until another node has the pod, in the operator's eyes and in the ring.
 func (a *replace) replaced(on *cluster.Cluster, was, token string) look {
-	return func(ctx context.Context, s site) (string, error) {
-		before, waits, err := s.operator.replaces.asked(ctx, s, a.Pod, was, token)
+	return func(ctx context.Context, r resource) (string, error) {
+		before, waits, err := r.operator.replaces.asked(ctx, r, a.Pod, was, token)
 		if err != nil || waits != "" {
 			return waits, err
 		}
-		now, _, err := s.operator.replaces.host(ctx, s, a.Pod)
+		now, _, err := r.operator.replaces.host(ctx, r, a.Pod)
 		if err != nil {
 			return "", err
 		}

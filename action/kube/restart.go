@@ -35,41 +35,41 @@ func (a *restart) Traits() action.Traits {
 
 // Check always finds it needed: no state says that members were restarted.
 func (a *restart) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID()}, Intended: action.Facts{"object": s.String(), "members": "started anew"},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID()}, Intended: action.Facts{"object": r.String(), "members": "started anew"},
 	}
-	if err := a.can(s); err != nil {
+	if err := a.can(r); err != nil {
 		return f, err
 	}
-	waits, err := s.waits(ctx, on)
+	waits, err := r.waits(ctx, on)
 	switch {
 	case err != nil:
 		return f, err
 	case waits != "":
-		unsettled(&f, s, waits)
+		unsettled(&f, r, waits)
 		return f, nil
-	case s.operator.restart == nil:
-		return f, s.tryTask(ctx, restartJob)
+	case r.operator.restart == nil:
+		return f, r.tryTask(ctx, restartJob)
 	}
-	return f, s.api.Try(ctx, s.kind, s.Object, s.operator.restart.marked("check"))
+	return f, r.api.Try(ctx, r.kind, r.Object, r.operator.restart.marked("check"))
 }
 
 // can refuses what would not restart anything.
-func (a *restart) can(s site) error {
-	by := s.operator.restart
+func (a *restart) can(r resource) error {
+	by := r.operator.restart
 	if by == nil {
-		return s.free()
+		return r.free()
 	}
 	if by.can != nil {
-		if err := by.can(s.Object); err != nil {
+		if err := by.can(r.Object); err != nil {
 			return err
 		}
 	}
-	return s.free(by.field)
+	return r.free(by.field)
 }
 
 var restartJob = map[string]any{"name": "restart", "command": "restart"}
@@ -77,44 +77,44 @@ var restartJob = map[string]any{"name": "restart", "command": "restart"}
 func (r restartField) marked(token string) kube.Edit { return kube.Edit{Path: r.field, Value: token} }
 
 func (a *restart) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.can(s); err != nil {
+	if err := a.can(r); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
 	c.Progress(-1, "requesting the restart")
-	by := s.operator.restart
+	by := r.operator.restart
 	if by == nil {
-		if err := s.askTask(ctx, c.Token, restartJob, nil); err != nil {
+		if err := r.askTask(ctx, c.Token, restartJob, nil); err != nil {
 			return nil, err
 		}
-		return a.output(c), s.await(ctx, on, a.every, c, taskDone(c.Token))
+		return a.output(c), r.await(ctx, on, a.every, c, taskDone(c.Token))
 	}
-	err = s.write(ctx, nil, func(s site) ([]kube.Edit, error) {
-		if s.Text(by.field) == c.Token {
+	err = r.write(ctx, nil, func(r resource) ([]kube.Edit, error) {
+		if r.Text(by.field) == c.Token {
 			return nil, nil
 		}
-		return []kube.Edit{by.marked(c.Token)}, a.can(s)
+		return []kube.Edit{by.marked(c.Token)}, a.can(r)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.output(c), s.await(ctx, on, a.every, c, started(c.Token))
+	return a.output(c), r.await(ctx, on, a.every, c, started(c.Token))
 }
 
 func (a *restart) output(c action.Call) action.Facts { return action.Facts{"token": c.Token} }
 
 // started looks whether every pod was started for this intention.
 func started(token string) look {
-	return func(ctx context.Context, s site) (string, error) {
-		pods, err := s.pods(ctx)
+	return func(ctx context.Context, r resource) (string, error) {
+		pods, err := r.pods(ctx)
 		if err != nil {
 			return "", err
 		}
 		for _, p := range pods {
-			if p.Text(kube.Path{"metadata", "annotations", s.operator.restart.shown}) != token {
+			if p.Text(kube.Path{"metadata", "annotations", r.operator.restart.shown}) != token {
 				return "pod " + p.Name() + " to restart", nil
 			}
 		}
@@ -124,11 +124,11 @@ func started(token string) look {
 
 func (a *restart) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
 	token, _ := output["token"].(string)
-	return verify(ctx, on, func(ctx context.Context, s site) (string, error) {
-		if s.operator.restart == nil {
-			return s.taskWaits(ctx, token)
+	return verify(ctx, on, func(ctx context.Context, r resource) (string, error) {
+		if r.operator.restart == nil {
+			return r.taskWaits(ctx, token)
 		}
-		return started(token)(ctx, s)
+		return started(token)(ctx, r)
 	})
 }
 

@@ -46,19 +46,19 @@ func (a *scale) Traits() action.Traits {
 }
 
 func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	fields, err := a.fields(s)
+	fields, err := a.fields(r)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	has := sum(s, fields)
+	has := sum(r, fields)
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "members": has}, Intended: action.Facts{"object": s.String(), "members": a.Members},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID(), "members": has}, Intended: action.Facts{"object": r.String(), "members": a.Members},
 	}
-	waits, err := s.waits(ctx, on)
+	waits, err := r.waits(ctx, on)
 	switch {
 	case err != nil:
 		return f, err
@@ -67,24 +67,24 @@ func (a *scale) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, nil
 	case has == int64(a.Members): // asked for already
 		f.Reason = "the operator is still waiting for " + waits
-		return f, s.free()
+		return f, r.free()
 	}
-	edits, err := a.edits(s, int64(a.Members))
+	edits, err := a.edits(r, int64(a.Members))
 	if err == nil && waits != "" {
-		unsettled(&f, s, waits)
+		unsettled(&f, r, waits)
 		return f, nil
 	}
 	if err == nil {
-		err = s.api.Try(ctx, s.kind, s.Object, edits...)
+		err = r.api.Try(ctx, r.kind, r.Object, edits...)
 	}
 	return f, err
 }
 
 // fields are those that say how many there are, of the rack or of all.
-func (a *scale) fields(s site) ([]sizeField, error) {
-	all := s.operator.size(s.Object)
+func (a *scale) fields(r resource) ([]sizeField, error) {
+	all := r.operator.size(r.Object)
 	if len(all) == 0 {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no racks, so there is nothing to scale", s), Advice: "write its first rack into the object"}
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no racks, so there is nothing to scale", r), Advice: "write its first rack into the object"}
 	}
 	if a.Rack == "" {
 		return all, nil
@@ -97,35 +97,35 @@ func (a *scale) fields(s site) ([]sizeField, error) {
 		racks = append(racks, f.rack)
 	}
 	if len(all) == 1 && all[0].rack == "" {
-		return nil, &hint.PermanentError{Reason: s.operator.name + " deals members out to racks itself", Advice: "name no rack"}
+		return nil, &hint.PermanentError{Reason: r.operator.name + " deals members out to racks itself", Advice: "name no rack"}
 	}
-	return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no rack %s", s, a.Rack), Advice: "its racks are " + strings.Join(racks, ", ")}
+	return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no rack %s", r, a.Rack), Advice: "its racks are " + strings.Join(racks, ", ")}
 }
 
-func sum(s site, fields []sizeField) (n int64) {
+func sum(r resource, fields []sizeField) (n int64) {
 	for _, f := range fields {
-		in, _ := s.Int(f.path)
+		in, _ := r.Int(f.path)
 		n += in
 	}
 	return n
 }
 
 // edits are those that make it so many; none if it is.
-func (a *scale) edits(s site, to int64) ([]kube.Edit, error) {
-	fields, err := a.fields(s)
+func (a *scale) edits(r resource, to int64) ([]kube.Edit, error) {
+	fields, err := a.fields(r)
 	if err != nil {
 		return nil, err
 	}
-	has := sum(s, fields)
+	has := sum(r, fields)
 	each := to / int64(len(fields))
 	var edits []kube.Edit
 	for _, f := range fields {
-		if err := s.free(f.path); err != nil {
+		if err := r.free(f.path); err != nil {
 			return nil, err
 		}
-		if in, _ := s.Int(f.path); has != to && (to%int64(len(fields)) != 0 || in*int64(len(fields)) != has) {
+		if in, _ := r.Int(f.path); has != to && (to%int64(len(fields)) != 0 || in*int64(len(fields)) != has) {
 			return nil, &hint.PermanentError{
-				Reason: fmt.Sprintf("%s has %d members in %d racks, and %d are to be: they are not the same in each rack", s, has, len(fields), to),
+				Reason: fmt.Sprintf("%s has %d members in %d racks, and %d are to be: they are not the same in each rack", r, has, len(fields), to),
 				Advice: "change one rack after the other, with the input rack",
 			}
 		}
@@ -134,8 +134,8 @@ func (a *scale) edits(s site, to int64) ([]kube.Edit, error) {
 	if has == to {
 		return nil, nil
 	}
-	if s.operator.fits != nil {
-		if err := s.operator.fits(s, to); err != nil {
+	if r.operator.fits != nil {
+		if err := r.operator.fits(r, to); err != nil {
 			return nil, err
 		}
 	}
@@ -155,22 +155,22 @@ func (a *scale) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 }
 
 func (a *scale) become(ctx context.Context, on *cluster.Cluster, c action.Call, to int64, may judge) error {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, to) }); err != nil {
+	if err := r.write(ctx, may, func(r resource) ([]kube.Edit, error) { return a.edits(r, to) }); err != nil {
 		return err
 	}
-	return s.await(ctx, on, a.every, c, a.has(to))
+	return r.await(ctx, on, a.every, c, a.has(to))
 }
 
 // has looks whether the size that is asked for is still the one: somebody else may have asked for another.
 func (a *scale) has(want int64) look {
-	return func(_ context.Context, s site) (string, error) {
-		fields, err := a.fields(s)
-		if err == nil && sum(s, fields) != want {
-			err = changedMeanwhile(s, fields[0].path, want)
+	return func(_ context.Context, r resource) (string, error) {
+		fields, err := a.fields(r)
+		if err == nil && sum(r, fields) != want {
+			err = changedMeanwhile(r, fields[0].path, want)
 		}
 		return "", err
 	}
@@ -185,12 +185,12 @@ func (a *scale) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if !ok {
 		return errors.New("the previous number of members was not recorded")
 	}
-	size := func(s site) any {
-		fields, err := a.fields(s)
+	size := func(r resource) any {
+		fields, err := a.fields(r)
 		if err != nil {
 			return nil
 		}
-		return sum(s, fields)
+		return sum(r, fields)
 	}
 	return a.become(ctx, on, c, before, stillOurs(c.Before, "the number of members", size, int64(a.Members), before))
 }

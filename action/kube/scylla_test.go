@@ -24,9 +24,9 @@ const (
 )
 
 // newScylla is a data centre of three nodes in three racks, beside another of the same ring.
-func newScylla(t *testing.T, place ...func(*world)) *world {
+func newScylla(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
-	w := newWorld(t, cluster.ScyllaOperator, "cql", place...)
+	w := newFixture(t, cluster.ScyllaOperator, "cql", place...)
 	var racks []any
 	for i, rack := range []string{"a", "b", "c"} {
 		racks = append(racks, map[string]any{
@@ -45,7 +45,7 @@ func newScylla(t *testing.T, place ...func(*world)) *world {
 var scyllaWell = map[string]string{"Available": "True", "Progressing": "False", "Degraded": "False"}
 
 // scyllaNode is a pod with its member Service and its claim.
-func (w *world) scyllaNode(i int, host string) {
+func (w *fixture) scyllaNode(i int, host string) {
 	pod := fmt.Sprintf("shop-%d", i)
 	w.hosts[pod] = host
 	w.pod(i, map[string]any{}, scyllaLabels)
@@ -54,7 +54,7 @@ func (w *world) scyllaNode(i int, host string) {
 }
 
 // operateScylla does the next thing that scylla-operator would, of a change of the object or else of a label of a Service.
-func (w *world) operateScylla(*kubetest.Cluster) {
+func (w *fixture) operateScylla(*kubetest.Cluster) {
 	o := w.Object(scyllas.Kind, "shop")
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *world) operateScylla(*kubetest.Cluster) {
 }
 
 // probe is what the kubelet does: a pod in maintenance is not ready.
-func (w *world) probe() {
+func (w *fixture) probe() {
 	for _, s := range w.All(services) {
 		status := "True"
 		if s.Get(kube.Path{"metadata", "labels", maintenanceLabel}) != nil {
@@ -104,12 +104,12 @@ func (w *world) probe() {
 }
 
 // label changes a label of a Service, of which Set takes no dots.
-func (w *world) label(service, name string, value any) {
+func (w *fixture) label(service, name string, value any) {
 	labels, _ := w.Object(services, service).Get(kube.At("metadata.labels")).(map[string]any)
 	w.Set(services, service, "metadata.labels", map[string]any(kube.Object(labels).With(kube.Path{name}, value)))
 }
 
-func (w *world) changeScylla(o kube.Object, changed bool, replaced string) {
+func (w *fixture) changeScylla(o kube.Object, changed bool, replaced string) {
 	if !changed {
 		if replaced != "" {
 			service := w.Object(services, replaced)
@@ -156,12 +156,12 @@ func TestScyllaConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newScylla(t)
 			once := name == "kube.restart" || name == "kube.replace-node" // no state says that it was done
-			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Site: w.site, Snapshot: w.snapshotOfScylla, Always: once})
+			actiontest.Run(t, actiontest.Subject{Action: w.action(t, name), With: with, Cluster: w.on, Snapshot: w.snapshotOfScylla, Always: once})
 		})
 	}
 }
 
-func (w *world) snapshotOfScylla(t *testing.T) string {
+func (w *fixture) snapshotOfScylla(t *testing.T) string {
 	t.Helper()
 	var labels []string
 	for _, s := range w.All(services) {
@@ -209,7 +209,7 @@ func TestALabelIsSetOnceForAnIntention(t *testing.T) {
 	c.Before = action.Facts{"host": "host-shop-1"}
 	w.Fail(kubetest.Failure{Lost: true}) // made, and nobody told
 	for range 2 {
-		if _, err := task.Act(t.Context(), w.site, c); err != nil {
+		if _, err := task.Act(t.Context(), w.on, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestALabelIsSetOnceForAnIntention(t *testing.T) {
 	}
 	c = call("two")
 	c.Before = action.Facts{"host": "host-shop-1-anew"}
-	if _, err := task.Act(t.Context(), w.site, c); err != nil || w.hosts["shop-1"] != "host-shop-1-anew-anew" {
+	if _, err := task.Act(t.Context(), w.on, c); err != nil || w.hosts["shop-1"] != "host-shop-1-anew-anew" {
 		t.Errorf("%v; the node is %s", err, w.hosts["shop-1"])
 	}
 }
@@ -257,9 +257,9 @@ func TestAServiceThatIsMadeAnewIsNotLabelledAgain(t *testing.T) {
 	c := call("one")
 	c.Before = action.Facts{"host": "host-shop-1"}
 	for range 2 {
-		out, err := task.Act(t.Context(), w.site, c)
+		out, err := task.Act(t.Context(), w.on, c)
 		if err == nil {
-			err = task.(action.Verifier).Verify(t.Context(), w.site, out)
+			err = task.(action.Verifier).Verify(t.Context(), w.on, out)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func TestAServiceThatIsMadeAnewIsNotLabelledAgain(t *testing.T) {
 	w.label("shop-1", "scylla/replace", "") // somebody else's
 	c = call("two")
 	c.Before = action.Facts{"host": "host-anew"}
-	if _, err := task.Act(t.Context(), w.site, c); err == nil || !strings.Contains(err.Error(), "already replacing") {
+	if _, err := task.Act(t.Context(), w.on, c); err == nil || !strings.Contains(err.Error(), "already replacing") {
 		t.Errorf("beside another replacement: %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestAServiceThatIsMadeAnewIsNotLabelledAgain(t *testing.T) {
 func TestAServiceThatIsAnotherNowIsNotLabelled(t *testing.T) {
 	w := newScylla(t)
 	task := w.task(t, "kube.replace-node", "pod: shop-1")
-	found, err := task.Check(t.Context(), w.site)
+	found, err := task.Check(t.Context(), w.on)
 	if err != nil || found.Observed["service"] != w.Object(services, "shop-1").UID() {
 		t.Fatalf("%v, %v", found.Observed, err)
 	}
@@ -290,7 +290,7 @@ func TestAServiceThatIsAnotherNowIsNotLabelled(t *testing.T) {
 	c := call("one")
 	c.Before = found.Observed
 	var nothing action.NothingDone
-	if _, err := task.Act(t.Context(), w.site, c); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "the Service shop-1 was deleted and created again since the replacement was planned") {
+	if _, err := task.Act(t.Context(), w.on, c); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "the Service shop-1 was deleted and created again since the replacement was planned") {
 		t.Errorf("%v, want it refused", err)
 	}
 	if left := fmt.Sprint(w.Object(services, "shop-1").Get(kube.At("metadata.labels"))); left != "map[scylla/cluster:shop]" || w.hosts["shop-1"] != "host-shop-1" {

@@ -16,17 +16,17 @@ import (
 // its labels.
 
 // member is the Service of a pod.
-func (s site) member(ctx context.Context, pod string) (kube.Object, error) {
-	o, err := s.memberNow(ctx, pod)
-	if err == nil && o == nil || err == nil && o.Text(kube.Path{"metadata", "labels", "scylla/cluster"}) != s.Name() {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", s, pod), Advice: fmt.Sprintf("its pods are called %s-DATACENTER-RACK-0 and so on", s.Name())}
+func (r resource) member(ctx context.Context, pod string) (kube.Object, error) {
+	o, err := r.memberNow(ctx, pod)
+	if err == nil && o == nil || err == nil && o.Text(kube.Path{"metadata", "labels", "scylla/cluster"}) != r.Name() {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%s has no node in pod %s", r, pod), Advice: fmt.Sprintf("its pods are called %s-DATACENTER-RACK-0 and so on", r.Name())}
 	}
 	return o, err
 }
 
 // memberNow is the Service of a pod as long as there is one: the operator deletes it when it replaces the node, and makes another.
-func (s site) memberNow(ctx context.Context, pod string) (kube.Object, error) {
-	o, err := s.api.Get(ctx, kube.Services(s.at.Namespace), pod)
+func (r resource) memberNow(ctx context.Context, pod string) (kube.Object, error) {
+	o, err := r.api.Get(ctx, kube.Services(r.at.Namespace), pod)
 	if errors.Is(err, kube.ErrNotFound) {
 		return nil, nil
 	}
@@ -37,9 +37,9 @@ func (s site) memberNow(ctx context.Context, pod string) (kube.Object, error) {
 func label(name string) kube.Path { return kube.Path{"metadata", "labels", name} }
 
 // writeMember changes a member's Service as it was looked at; edits judges it anew when somebody else, the operator too, wrote it in between.
-func (s site) writeMember(ctx context.Context, pod string, edits func(o kube.Object) ([]kube.Edit, error)) error {
+func (r resource) writeMember(ctx context.Context, pod string, edits func(o kube.Object) ([]kube.Edit, error)) error {
 	for attempt := 1; ; attempt++ {
-		o, err := s.member(ctx, pod)
+		o, err := r.member(ctx, pod)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s site) writeMember(ctx context.Context, pod string, edits func(o kube.Obj
 		if err := cluster.StillOurs(ctx); err != nil {
 			return err
 		}
-		_, err = s.api.Change(ctx, kube.Services(s.at.Namespace), o, all...)
+		_, err = r.api.Change(ctx, kube.Services(r.at.Namespace), o, all...)
 		var conflict *kube.ConflictError
 		if !errors.As(err, &conflict) || attempt == attempts {
 			return err
@@ -68,8 +68,8 @@ const (
 // with all its labels and makes another.
 type replaceLabel struct{}
 
-func (replaceLabel) host(ctx context.Context, s site, pod string) (host, service string, err error) {
-	o, err := s.member(ctx, pod)
+func (replaceLabel) host(ctx context.Context, r resource, pod string) (host, service string, err error) {
+	o, err := r.member(ctx, pod)
 	return hostOf(o), o.UID(), err
 }
 
@@ -77,7 +77,7 @@ func (replaceLabel) edits(host, token string) []kube.Edit {
 	return []kube.Edit{{Path: label(scyllaReplace), Value: ""}, {Path: label(replacedLabel), Value: host}, {Path: label(replaceToken), Value: taskName(token)}}
 }
 
-func (r replaceLabel) try(ctx context.Context, s site, pod string) error {
+func (r replaceLabel) try(ctx context.Context, s resource, pod string) error {
 	o, err := s.member(ctx, pod)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (r replaceLabel) try(ctx context.Context, s site, pod string) error {
 }
 
 // ask sets the label once: a Service that knows of another node, or of none yet, is that of one who was asked already.
-func (r replaceLabel) ask(ctx context.Context, s site, pod, host, service, token string) error {
+func (r replaceLabel) ask(ctx context.Context, s resource, pod, host, service, token string) error {
 	if o, err := s.memberNow(ctx, pod); err != nil || o == nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (r replaceLabel) ask(ctx context.Context, s site, pod, host, service, token
 	})
 }
 
-func (replaceLabel) asked(ctx context.Context, s site, pod, before, token string) (host, waits string, err error) {
-	o, err := s.memberNow(ctx, pod)
+func (replaceLabel) asked(ctx context.Context, r resource, pod, before, token string) (host, waits string, err error) {
+	o, err := r.memberNow(ctx, pod)
 	switch mark := o.Text(label(replaceToken)); {
 	case err != nil:
 	case o == nil:

@@ -16,18 +16,18 @@ import (
 const agreed = 3
 
 // look tells what is still waited for; "" when it is done.
-type look func(ctx context.Context, s site) (waits string, err error)
+type look func(ctx context.Context, r resource) (waits string, err error)
 
 // await looks until a change is done and the cluster whole again.
-func (s site) await(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, done look) error {
-	return s.awaitOnly(ctx, every, c, func(ctx context.Context, s site) (string, error) { return s.unfinished(ctx, on, done) })
+func (r resource) await(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call, done look) error {
+	return r.awaitOnly(ctx, every, c, func(ctx context.Context, r resource) (string, error) { return r.unfinished(ctx, on, done) })
 }
 
 // awaitOnly looks until a change is done. What cannot be read for now is waited for; what a person must mend ends it.
-func (s site) awaitOnly(ctx context.Context, every time.Duration, c action.Call, done look) error {
+func (r resource) awaitOnly(ctx context.Context, every time.Duration, c action.Call, done look) error {
 	seen := 0
 	return poll.Until(ctx, every, func() (string, error) {
-		waits, err := done(ctx, s)
+		waits, err := done(ctx, r)
 		var permanent *hint.PermanentError
 		switch {
 		case errors.As(err, &permanent):
@@ -47,13 +47,13 @@ func (s site) awaitOnly(ctx context.Context, every time.Duration, c action.Call,
 	})
 }
 
-func (s site) unfinished(ctx context.Context, on *cluster.Cluster, done look) (string, error) {
-	now, err := s.again(ctx)
+func (r resource) unfinished(ctx context.Context, on *cluster.Cluster, done look) (string, error) {
+	now, err := r.again(ctx)
 	if err != nil {
 		return "", err
 	}
-	if now.UID() != s.UID() {
-		return "", &hint.PermanentError{Reason: fmt.Sprintf("%s was deleted and created again in the meantime", s)}
+	if now.UID() != r.UID() {
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("%s was deleted and created again in the meantime", r)}
 	}
 	if err := now.free(); err != nil {
 		return "", err
@@ -68,9 +68,9 @@ func (s site) unfinished(ctx context.Context, on *cluster.Cluster, done look) (s
 
 // settle waits until the operator is done with what a Plimsoll asked for that is not there any more.
 func settle(ctx context.Context, on *cluster.Cluster, every time.Duration, c action.Call) error {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	return s.await(ctx, on, every, c, nil)
+	return r.await(ctx, on, every, c, nil)
 }

@@ -52,11 +52,11 @@ func atMostNine(k kubetest.Kind) kubetest.Kind {
 	return k
 }
 
-// world is a cluster that an operator runs.
-type world struct {
+// fixture is a cluster that an operator runs.
+type fixture struct {
 	*kubetest.Cluster
 	real objects // a real API server in the stand-in's place; nil: there is none
-	site *cluster.Cluster
+	on   *cluster.Cluster
 
 	mu       sync.Mutex
 	applied  kube.Object // the object as the operator has last made it true
@@ -77,41 +77,43 @@ type objects interface {
 	All(k kube.Kind) []kube.Object
 }
 
-func (w *world) objects() objects {
+func (w *fixture) objects() objects {
 	if w.real != nil {
 		return w.real
 	}
 	return w.Cluster
 }
 
-func (w *world) Put(k kube.Kind, name string, fields kube.Object) { w.objects().Put(k, name, fields) }
-func (w *world) Set(k kube.Kind, name, path string, value any)    { w.objects().Set(k, name, path, value) }
-func (w *world) Delete(k kube.Kind, name string)                  { w.objects().Delete(k, name) }
-func (w *world) Object(k kube.Kind, name string) kube.Object      { return w.objects().Object(k, name) }
-func (w *world) All(k kube.Kind) []kube.Object                    { return w.objects().All(k) }
+func (w *fixture) Put(k kube.Kind, name string, fields kube.Object) { w.objects().Put(k, name, fields) }
+func (w *fixture) Set(k kube.Kind, name, path string, value any) {
+	w.objects().Set(k, name, path, value)
+}
+func (w *fixture) Delete(k kube.Kind, name string)             { w.objects().Delete(k, name) }
+func (w *fixture) Object(k kube.Kind, name string) kube.Object { return w.objects().Object(k, name) }
+func (w *fixture) All(k kube.Kind) []kube.Object               { return w.objects().All(k) }
 
-// newWorld is one whose nodes are pods NAME-0 to NAME-2. A place is done to it before anything is put into it.
-func newWorld(t *testing.T, operator, engineName string, place ...func(*world)) *world {
+// newFixture is one whose nodes are pods NAME-0 to NAME-2. A place is done to it before anything is put into it.
+func newFixture(t *testing.T, operator, engineName string, place ...func(*fixture)) *fixture {
 	t.Helper()
 	here, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Cluster: kubetest.New(datacenters, tasks, mariadbs, scyllas, xtradbs, perconas), hosts: map[string]string{}, settings: map[string]string{}}
+	w := &fixture{Cluster: kubetest.New(datacenters, tasks, mariadbs, scyllas, xtradbs, perconas), hosts: map[string]string{}, settings: map[string]string{}}
 	var nodes []cluster.Node
 	for i := range 3 {
 		nodes = append(nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Pod: fmt.Sprintf("db/shop-%d", i), Target: engine.Target{Engine: engineName, Addresses: []string{fmt.Sprint(i)}}})
 	}
-	w.site = &cluster.Cluster{
+	w.on = &cluster.Cluster{
 		Name: "shop", Environment: "production", Engine: servers{w, engineName}, Local: w.Machine(here),
 		Kubernetes: &cluster.Kubernetes{Namespace: "db", Operator: operator, Name: "shop"},
 		List:       func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil },
 	}
-	w.site.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return action_kube.Paused(ctx, w.site) }
+	w.on.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return action_kube.Paused(ctx, w.on) }
 	if engineName == "mysql" {
-		w.site.AskRoles()
+		w.on.AskRoles()
 	}
-	t.Cleanup(func() { _ = w.site.Close() })
+	t.Cleanup(func() { _ = w.on.Close() })
 	for _, do := range place {
 		do(w)
 	}
@@ -119,14 +121,14 @@ func newWorld(t *testing.T, operator, engineName string, place ...func(*world)) 
 }
 
 // set changes a field of the object by somebody else's hand.
-func (w *world) set(path string, value any) {
+func (w *fixture) set(path string, value any) {
 	w.Set(w.kind(), "shop", path, value)
 }
 
 // kind is that of the object of the world's operator.
-func (w *world) kind() kube.Kind { return kinds[w.site.Kubernetes.Operator].Kind }
+func (w *fixture) kind() kube.Kind { return kinds[w.on.Kubernetes.Operator].Kind }
 
-func (w *world) action(t *testing.T, name string) action.Action {
+func (w *fixture) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	for _, a := range action_kube.Actions(time.Millisecond) {
 		if a.Name == name {
@@ -138,7 +140,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 }
 
 // task is an action with its inputs.
-func (w *world) task(t *testing.T, name, with string) action.Task {
+func (w *fixture) task(t *testing.T, name, with string) action.Task {
 	t.Helper()
 	said, err := document.Parse("with", []byte(with))
 	if err != nil {
@@ -156,9 +158,9 @@ func call(token string) action.Call {
 }
 
 // act checks and acts, as a step does.
-func (w *world) act(t *testing.T, task action.Task) error {
+func (w *fixture) act(t *testing.T, task action.Task) error {
 	t.Helper()
-	f, err := task.Check(t.Context(), w.site.ReadOnly())
+	f, err := task.Check(t.Context(), w.on.ReadOnly())
 	if err != nil {
 		return err
 	}
@@ -169,15 +171,15 @@ func (w *world) act(t *testing.T, task action.Task) error {
 	defer cancel()
 	c := call(t.Name())
 	c.Before = f.Observed
-	out, err := task.Act(ctx, w.site, c)
+	out, err := task.Act(ctx, w.on, c)
 	if err != nil {
 		return err
 	}
-	return task.(action.Verifier).Verify(ctx, w.site, out)
+	return task.(action.Verifier).Verify(ctx, w.on, out)
 }
 
 // refused holds a check, or the act after it, to an error that says something.
-func (w *world) refused(t *testing.T, name, with, want string) {
+func (w *fixture) refused(t *testing.T, name, with, want string) {
 	t.Helper()
 	err := w.act(t, w.task(t, name, with))
 	if err == nil || !strings.Contains(err.Error(), want) {
@@ -185,7 +187,7 @@ func (w *world) refused(t *testing.T, name, with, want string) {
 	}
 }
 
-func (w *world) pod(i int, annotations map[string]any, labels map[string]any) {
+func (w *fixture) pod(i int, annotations map[string]any, labels map[string]any) {
 	labels = maps.Clone(labels)
 	labels["statefulset.kubernetes.io/pod-name"] = fmt.Sprintf("shop-%d", i)
 	w.Put(pods, fmt.Sprintf("shop-%d", i), kube.Object{
@@ -203,7 +205,7 @@ func conditions(all map[string]string) (list []any) {
 
 // servers are the databases of the pods: they say what the operator's function did.
 type servers struct {
-	w    *world
+	w    *fixture
 	name string
 }
 
@@ -217,7 +219,7 @@ func (s servers) Open(_ context.Context, t engine.Target) (engine.Database, erro
 }
 
 type database struct {
-	w     *world
+	w     *fixture
 	index string
 }
 
@@ -243,7 +245,7 @@ func (database) NeedsRestart(context.Context, string) (needs, known bool, err er
 }
 
 // counting answers every query with the number of members: those that are asked here are for it.
-type counting struct{ w *world }
+type counting struct{ w *fixture }
 
 func (counting) Prepare(context.Context, string) (engine.Statement, error) {
 	return nil, errors.New("there is no server behind this")

@@ -38,34 +38,34 @@ func (a *switchover) Traits() action.Traits {
 }
 
 // index is the number of a pod among those of the object.
-func index(s site, pod string) (int64, error) {
-	ordinal, is := strings.CutPrefix(pod, s.at.Name+"-")
+func index(r resource, pod string) (int64, error) {
+	ordinal, is := strings.CutPrefix(pod, r.at.Name+"-")
 	n, err := strconv.ParseInt(ordinal, 10, 32)
-	if size, _ := s.wanted(); !is || err != nil || n < 0 || n >= size {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s has no pod %s", s, pod), Advice: fmt.Sprintf("its pods are %s-0 to %s-%d", s.at.Name, s.at.Name, size-1)}
+	if size, _ := r.wanted(); !is || err != nil || n < 0 || n >= size {
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s has no pod %s", r, pod), Advice: fmt.Sprintf("its pods are %s-0 to %s-%d", r.at.Name, r.at.Name, size-1)}
 	}
 	return n, nil
 }
 
 func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
-		State: action.Needed, Observed: action.Facts{"object": s.String(), "uid": s.UID(), "primary": s.Text(kube.At("status.currentPrimary"))},
-		Intended: action.Facts{"object": s.String(), "primary": a.Pod},
+		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID(), "primary": r.Text(kube.At("status.currentPrimary"))},
+		Intended: action.Facts{"object": r.String(), "primary": a.Pod},
 	}
-	edits, err := a.edits(s, a.Pod)
+	edits, err := a.edits(r, a.Pod)
 	if err != nil {
 		return f, err
 	}
-	waits, err := s.waits(ctx, on)
+	waits, err := r.waits(ctx, on)
 	switch {
 	case err != nil:
 		return f, err
 	case len(edits) == 0 && waits == "":
-		if waits, err = a.leads(ctx, on, s, a.Pod); err == nil && waits == "" {
+		if waits, err = a.leads(ctx, on, r, a.Pod); err == nil && waits == "" {
 			f.State = action.Satisfied
 		}
 		return f, err
@@ -73,29 +73,29 @@ func (a *switchover) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 		f.Reason = "the operator is still waiting for " + waits
 		return f, nil
 	case waits != "":
-		unsettled(&f, s, waits)
+		unsettled(&f, r, waits)
 		return f, nil
 	}
-	return f, s.api.Try(ctx, s.kind, s.Object, edits...)
+	return f, r.api.Try(ctx, r.kind, r.Object, edits...)
 }
 
 // edits are those that ask for the primary; none if it is asked for.
-func (a *switchover) edits(s site, pod string) ([]kube.Edit, error) {
-	if s.operator.primary == nil {
-		return nil, s.lacks("kube.switchover", "choose a primary")
+func (a *switchover) edits(r resource, pod string) ([]kube.Edit, error) {
+	if r.operator.primary == nil {
+		return nil, r.lacks("kube.switchover", "choose a primary")
 	}
-	field, err := s.operator.primary(s.Object)
+	field, err := r.operator.primary(r.Object)
 	if err != nil {
 		return nil, err
 	}
-	to, err := index(s, pod)
+	to, err := index(r, pod)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.free(field); err != nil {
+	if err := r.free(field); err != nil {
 		return nil, err
 	}
-	if wanted, said := s.Int(field); said && wanted == to {
+	if wanted, said := r.Int(field); said && wanted == to {
 		return nil, nil
 	}
 	return []kube.Edit{{Path: field, Value: to}}, nil
@@ -106,47 +106,47 @@ func (a *switchover) Act(ctx context.Context, on *cluster.Cluster, c action.Call
 }
 
 func (a *switchover) become(ctx context.Context, on *cluster.Cluster, c action.Call, pod string, may judge) error {
-	s, err := find(ctx, on)
+	r, err := find(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := s.write(ctx, may, func(s site) ([]kube.Edit, error) { return a.edits(s, pod) }); err != nil {
+	if err := r.write(ctx, may, func(r resource) ([]kube.Edit, error) { return a.edits(r, pod) }); err != nil {
 		return err
 	}
-	return s.await(ctx, on, a.every, c, func(ctx context.Context, s site) (string, error) { return a.leads(ctx, on, s, pod) })
+	return r.await(ctx, on, a.every, c, func(ctx context.Context, r resource) (string, error) { return a.leads(ctx, on, r, pod) })
 }
 
 // leads tells what is waited for until a pod is the primary, in the operator's eyes and by what the servers say.
-func (a *switchover) leads(ctx context.Context, on *cluster.Cluster, s site, pod string) (string, error) {
-	want, err := index(s, pod)
+func (a *switchover) leads(ctx context.Context, on *cluster.Cluster, r resource, pod string) (string, error) {
+	want, err := index(r, pod)
 	if err != nil {
 		return "", err
 	}
-	field, err := s.operator.primary(s.Object)
+	field, err := r.operator.primary(r.Object)
 	if err != nil {
 		return "", err
 	}
-	if wanted, _ := s.Int(field); wanted != want {
-		return "", changedMeanwhile(s, field, want)
+	if wanted, _ := r.Int(field); wanted != want {
+		return "", changedMeanwhile(r, field, want)
 	}
-	if is, known := s.Int(currentPrimary); !known || is != want {
-		return "pod " + pod + " to become the primary; now it is " + s.Text(kube.At("status.currentPrimary")), nil
+	if is, known := r.Int(currentPrimary); !known || is != want {
+		return "pod " + pod + " to become the primary; now it is " + r.Text(kube.At("status.currentPrimary")), nil
 	}
-	if s.Is(kube.At("spec.galera.enabled")) {
+	if r.Is(kube.At("spec.galera.enabled")) {
 		return "", nil // all of its members take writes; which one is called the primary, no server knows
 	}
 	n, err := on.Primary(ctx)
 	if errors.Is(err, cluster.ErrNoPrimary) {
 		return "a server that reports that it is the primary", nil
 	}
-	if err == nil && n.Pod != "" && n.Pod != s.at.Namespace+"/"+pod {
+	if err == nil && n.Pod != "" && n.Pod != r.at.Namespace+"/"+pod {
 		return fmt.Sprintf("the server of pod %s to become the primary; now it is node %s", pod, n.Name), nil
 	}
 	return "", err
 }
 
 func (a *switchover) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
-	return verify(ctx, on, func(ctx context.Context, s site) (string, error) { return a.leads(ctx, on, s, a.Pod) })
+	return verify(ctx, on, func(ctx context.Context, r resource) (string, error) { return a.leads(ctx, on, r, a.Pod) })
 }
 
 func (a *switchover) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
@@ -154,9 +154,9 @@ func (a *switchover) Undo(ctx context.Context, on *cluster.Cluster, c action.Cal
 	if before == "" {
 		return errors.New("which pod was the primary was not recorded")
 	}
-	wanted := func(s site) any {
-		if to, said := s.Int(primaryField(s.Object)); said {
-			return fmt.Sprintf("%s-%d", s.at.Name, to)
+	wanted := func(r resource) any {
+		if to, said := r.Int(primaryField(r.Object)); said {
+			return fmt.Sprintf("%s-%d", r.at.Name, to)
 		}
 		return before // as long as nobody says otherwise
 	}

@@ -16,8 +16,8 @@ import (
 // Of cass-operator: what is to be done once is a CassandraTask (control.k8ssandra.io/v1alpha1). Its name is made from the token of the
 // intention, so a second attempt finds the task of the first and adds none.
 
-func (s site) tasks() kube.Kind {
-	return kube.Kind{Group: "control.k8ssandra.io", Version: "v1alpha1", Kind: "CassandraTask", Plural: "cassandratasks", Namespace: s.at.Namespace}
+func (r resource) tasks() kube.Kind {
+	return kube.Kind{Group: "control.k8ssandra.io", Version: "v1alpha1", Kind: "CassandraTask", Plural: "cassandratasks", Namespace: r.at.Namespace}
 }
 
 func taskName(token string) string {
@@ -28,66 +28,66 @@ func taskName(token string) string {
 // taskKept is how long the operator keeps a task that has ended: as long as a run may be resumed.
 const taskKept = 14 * 24 * time.Hour
 
-func (s site) taskSpec(job map[string]any) map[string]any {
+func (r resource) taskSpec(job map[string]any) map[string]any {
 	return map[string]any{
-		"datacenter":              map[string]any{"name": s.at.Name, "namespace": s.at.Namespace},
+		"datacenter":              map[string]any{"name": r.at.Name, "namespace": r.at.Namespace},
 		"jobs":                    []any{job},
 		"concurrencyPolicy":       "Forbid",
 		"ttlSecondsAfterFinished": int(taskKept.Seconds()),
 	}
 }
 
-func (s site) tryTask(ctx context.Context, job map[string]any) error {
-	if err := s.alone(ctx, ""); err != nil {
+func (r resource) tryTask(ctx context.Context, job map[string]any) error {
+	if err := r.alone(ctx, ""); err != nil {
 		return err
 	}
-	return s.api.TryCreate(ctx, s.tasks(), taskName("check"), s.taskSpec(job))
+	return r.api.TryCreate(ctx, r.tasks(), taskName("check"), r.taskSpec(job))
 }
 
 // alone refuses while another task of this data centre is under way, behind which ours would wait.
-func (s site) alone(ctx context.Context, own string) error {
-	all, err := s.api.List(ctx, s.tasks(), "")
+func (r resource) alone(ctx context.Context, own string) error {
+	all, err := r.api.List(ctx, r.tasks(), "")
 	if err != nil {
 		return err
 	}
 	for _, t := range all {
-		if t.Name() == own || t.Text(kube.At("spec.datacenter.name")) != s.at.Name || t.Text(kube.At("status.completionTime")) != "" {
+		if t.Name() == own || t.Text(kube.At("spec.datacenter.name")) != r.at.Name || t.Text(kube.At("status.completionTime")) != "" {
 			continue
 		}
 		if failed, _ := t.Condition("Failed"); failed == "True" {
 			continue
 		}
-		return &hint.PermanentError{Reason: fmt.Sprintf("CassandraTask %s/%s is in progress", s.at.Namespace, t.Name()), Advice: "wait until it ends, or delete it if it is not needed"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("CassandraTask %s/%s is in progress", r.at.Namespace, t.Name()), Advice: "wait until it ends, or delete it if it is not needed"}
 	}
 	return nil
 }
 
 // askTask makes a task once for a token. It keeps labels of what was so before.
-func (s site) askTask(ctx context.Context, token string, job map[string]any, labels map[string]string) error {
-	_, err := s.api.Get(ctx, s.tasks(), taskName(token))
+func (r resource) askTask(ctx context.Context, token string, job map[string]any, labels map[string]string) error {
+	_, err := r.api.Get(ctx, r.tasks(), taskName(token))
 	if !errors.Is(err, kube.ErrNotFound) {
 		return err
 	}
-	if err := s.alone(ctx, taskName(token)); err != nil {
+	if err := r.alone(ctx, taskName(token)); err != nil {
 		return action.NothingDone{Err: err}
 	}
-	return s.api.Create(ctx, s.tasks(), taskName(token), labels, s.taskSpec(job))
+	return r.api.Create(ctx, r.tasks(), taskName(token), labels, r.taskSpec(job))
 }
 
 // taskDone looks whether a task is complete.
 func taskDone(token string) look {
-	return func(ctx context.Context, s site) (string, error) { return s.taskWaits(ctx, token) }
+	return func(ctx context.Context, r resource) (string, error) { return r.taskWaits(ctx, token) }
 }
 
 // taskWaits is what a task waits for; "" when it is complete.
-func (s site) taskWaits(ctx context.Context, token string) (string, error) {
-	t, err := s.api.Get(ctx, s.tasks(), taskName(token))
+func (r resource) taskWaits(ctx context.Context, token string) (string, error) {
+	t, err := r.api.Get(ctx, r.tasks(), taskName(token))
 	if err != nil {
 		return "", err
 	}
 	if failed, reason := t.Condition("Failed"); failed == "True" {
 		return "", &hint.PermanentError{
-			Reason: fmt.Sprintf("CassandraTask %s/%s failed (%s)", s.at.Namespace, t.Name(), reason),
+			Reason: fmt.Sprintf("CassandraTask %s/%s failed (%s)", r.at.Namespace, t.Name(), reason),
 			Advice: "kubectl describe cassandratask shows why: " + t.Name(),
 		}
 	}
@@ -105,23 +105,23 @@ func replaceJob(pod string) map[string]any {
 	return map[string]any{"name": "replace", "command": "replacenode", "args": map[string]any{"pod_name": pod}}
 }
 
-func (replaceTask) host(_ context.Context, s site, pod string) (host, service string, err error) {
-	return s.Text(kube.Path{"status", "nodeStatuses", pod, "hostID"}), "", nil
+func (replaceTask) host(_ context.Context, r resource, pod string) (host, service string, err error) {
+	return r.Text(kube.Path{"status", "nodeStatuses", pod, "hostID"}), "", nil
 }
 
-func (replaceTask) try(ctx context.Context, s site, pod string) error {
-	return s.tryTask(ctx, replaceJob(pod))
+func (replaceTask) try(ctx context.Context, r resource, pod string) error {
+	return r.tryTask(ctx, replaceJob(pod))
 }
 
-func (replaceTask) ask(ctx context.Context, s site, pod, host, _, token string) error {
-	return s.askTask(ctx, token, replaceJob(pod), map[string]string{replacedLabel: host})
+func (replaceTask) ask(ctx context.Context, r resource, pod, host, _, token string) error {
+	return r.askTask(ctx, token, replaceJob(pod), map[string]string{replacedLabel: host})
 }
 
-func (replaceTask) asked(ctx context.Context, s site, _, _, token string) (string, string, error) {
-	waits, err := s.taskWaits(ctx, token)
+func (replaceTask) asked(ctx context.Context, r resource, _, _, token string) (string, string, error) {
+	waits, err := r.taskWaits(ctx, token)
 	if err != nil || waits != "" {
 		return "", waits, err
 	}
-	task, err := s.api.Get(ctx, s.tasks(), taskName(token))
+	task, err := r.api.Get(ctx, r.tasks(), taskName(token))
 	return task.Text(kube.Path{"metadata", "labels", replacedLabel}), "", err
 }

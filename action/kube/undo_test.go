@@ -27,7 +27,7 @@ func TestAnUndoLeavesWhatOthersHaveAskedForSince(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newMariaDB(t)
 			task := w.task(t, name, c.with)
-			found, err := task.Check(t.Context(), w.site.ReadOnly())
+			found, err := task.Check(t.Context(), w.on.ReadOnly())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestAnUndoLeavesWhatOthersHaveAskedForSince(t *testing.T) {
 				limited, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				var refused *hint.PermanentError
-				if err := task.(action.Undoer).Undo(limited, w.site, ours); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+				if err := task.(action.Undoer).Undo(limited, w.on, ours); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
 					t.Errorf("undo: %v, want %q", err, want)
 				}
 				if len(w.Writes()) != written {
@@ -69,7 +69,7 @@ func TestNothingIsWrittenToAnObjectThatIsAnothersNow(t *testing.T) {
 	limited, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	ctx := cluster.WithOwner(limited, func(context.Context) error { return lost })
-	if _, err := w.task(t, "kube.scale", "members: 4").Act(ctx, w.site, call("token")); !errors.Is(err, lost) {
+	if _, err := w.task(t, "kube.scale", "members: 4").Act(ctx, w.on, call("token")); !errors.Is(err, lost) {
 		t.Errorf("act: %v, want that the cluster is lost", err)
 	}
 	if n, _ := w.Object(mariadbs.Kind, "shop").Int(kube.At("spec.replicas")); n != 3 {

@@ -17,14 +17,14 @@ import (
 // ClusterLock keeps claims in a table of the cluster's primary, plimsoll.claim. It replicates: a new primary has it too. Where
 // there is no primary, it keeps them in locks.
 type ClusterLock struct {
-	site  *cluster.Cluster
-	locks locks
+	cluster *cluster.Cluster
+	locks   locks
 }
 
 // NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
-func NewClusterLock(site *cluster.Cluster) *ClusterLock {
-	m := &ClusterLock{site: site, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
-	site.Keep(&m.locks)
+func NewClusterLock(on *cluster.Cluster) *ClusterLock {
+	m := &ClusterLock{cluster: on, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
+	on.Keep(&m.locks)
 	return m
 }
 
@@ -37,7 +37,7 @@ const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMAR
 // looked whether another has claimed it, and what its nodes can keep without a write is locked. Once there is a primary again,
 // the claim is written there, and the locks are given back.
 func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
-	if _, err := m.site.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) {
+	if _, err := m.cluster.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) {
 		return m.lock(ctx, c)
 	}
 	if !c.Held {
@@ -50,7 +50,7 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	}
 	err := m.take(ctx, c)
 	if engine.ClassOf(err) == engine.Missing {
-		err = m.site.Execute(ctx, "", []string{
+		err = m.cluster.Execute(ctx, "", []string{
 			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
 			"INSERT IGNORE INTO plimsoll.claim VALUES (1, '', '', 0, '2000-01-01', '2000-01-01')",
 		}, func(int) {})
@@ -62,7 +62,7 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	case err == nil:
 		return m.locks.Close()
 	case engine.ClassOf(err) == engine.ReadOnly || errors.Is(err, errDemoted):
-		m.site.RolesChanged()
+		m.cluster.RolesChanged()
 		return m.lock(ctx, c)
 	}
 	return err
@@ -89,10 +89,10 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
 		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (%s OR run = %s AND epoch <= %d OR %s)`,
 		admin.Text(c.Run), admin.Text(c.Run), admin.Text(c.Holder), c.Epoch, c.For/time.Microsecond, free, admin.Text(c.Run), c.Epoch, mayBreak)
-	if err := m.site.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
+	if err := m.cluster.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
 		return err
 	}
-	row, err := m.site.Row(ctx, "", readClaim)
+	row, err := m.cluster.Row(ctx, "", readClaim)
 	switch {
 	case err != nil:
 		return err
@@ -149,7 +149,7 @@ const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, 
 // lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks if none
 // refuses.
 func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
-	nodes, err := m.site.List(ctx)
+	nodes, err := m.cluster.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
@@ -158,7 +158,7 @@ func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 		return fmt.Errorf("cluster %s: no node answers: %w", c.Cluster, silent)
 	}
 	if err == nil {
-		err = m.locks.take(ctx, m.site, answered, c)
+		err = m.locks.take(ctx, m.cluster, answered, c)
 	}
 	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) {
 		_ = m.locks.Close() // another has the cluster: what we have would be in its way
@@ -169,13 +169,13 @@ func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 // unlocked refuses while another has a lock: it took the cluster when there was no primary, and has not written its claim yet. A node
 // that does not answer has no say, or no run could claim a cluster with a node that is dead or still to be made.
 func (m *ClusterLock) unlocked(ctx context.Context, c action.Claim) error {
-	nodes, err := m.site.List(ctx)
+	nodes, err := m.cluster.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
 	found := make([]error, len(nodes))
 	m.each(ctx, names(nodes), func(ctx context.Context, i int) bool {
-		answered, err := m.locks.free(ctx, m.site, nodes[i].Name, c)
+		answered, err := m.locks.free(ctx, m.cluster, nodes[i].Name, c)
 		if answered || engine.ClassOf(err) == engine.Denied {
 			found[i] = err
 		}
@@ -187,20 +187,20 @@ func (m *ClusterLock) unlocked(ctx context.Context, c action.Claim) error {
 // Clear gives a claim back; that of another stays.
 func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 	defer func() { err = errors.Join(err, m.locks.Close()) }()
-	if _, err := m.site.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) && !m.stands(ctx, c) {
+	if _, err := m.cluster.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) && !m.stands(ctx, c) {
 		return nil // it was never written
 	}
 	if err := m.awaitPrimary(ctx); err != nil {
 		return err
 	}
 	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", admin.Text(c.Run), c.Epoch)
-	err = m.site.Execute(ctx, "", []string{clear}, func(int) {})
+	err = m.cluster.Execute(ctx, "", []string{clear}, func(int) {})
 	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
 		err = nil
 	}
 	for _, node := range m.leading(ctx) {
-		if row, reading := m.site.Row(ctx, node, readClaim); reading == nil && len(row) == 6 && row[0] == c.Run {
-			err = errors.Join(err, m.site.Execute(ctx, node, []string{clear}, func(int) {}))
+		if row, reading := m.cluster.Row(ctx, node, readClaim); reading == nil && len(row) == 6 && row[0] == c.Run {
+			err = errors.Join(err, m.cluster.Execute(ctx, node, []string{clear}, func(int) {}))
 		}
 	}
 	return err
@@ -208,13 +208,13 @@ func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 
 // stands tells whether a node has the claim, as far as it is known: nobody may answer.
 func (m *ClusterLock) stands(ctx context.Context, c action.Claim) bool {
-	nodes, err := m.site.List(ctx)
+	nodes, err := m.cluster.List(ctx)
 	if err != nil {
 		return true
 	}
 	var answered, has atomic.Bool
 	m.each(ctx, names(nodes), func(ctx context.Context, i int) bool {
-		row, err := m.site.Row(ctx, nodes[i].Name, readClaim)
+		row, err := m.cluster.Row(ctx, nodes[i].Name, readClaim)
 		if err != nil && engine.ClassOf(err) != engine.Missing {
 			return false
 		}
@@ -230,14 +230,14 @@ func (m *ClusterLock) stands(ctx context.Context, c action.Claim) bool {
 // leading are all nodes that take writes of their own. Of servers that have nothing to do with one another the primary is
 // the one that most follow at the moment, so a claim may be where the primary was when it was taken.
 func (m *ClusterLock) leading(ctx context.Context) []string {
-	nodes, err := m.site.List(ctx)
+	nodes, err := m.cluster.List(ctx)
 	if err != nil {
 		return nil // whoever asks next says so
 	}
 	all := names(nodes)
 	leading := make([]bool, len(all))
 	m.each(ctx, all, func(ctx context.Context, i int) bool {
-		db, err := m.site.Database(ctx, all[i])
+		db, err := m.cluster.Database(ctx, all[i])
 		if err != nil {
 			return false
 		}
@@ -266,7 +266,7 @@ func (m *ClusterLock) awaitPrimary(ctx context.Context) error {
 	defer tick.Stop()
 	var last error
 	for {
-		_, err := m.site.Primary(ctx)
+		_, err := m.cluster.Primary(ctx)
 		switch {
 		case errors.Is(err, cluster.ErrNoPrimary):
 			last = err
@@ -277,7 +277,7 @@ func (m *ClusterLock) awaitPrimary(ctx context.Context) error {
 		}
 		select {
 		case <-tick.C:
-			m.site.RolesChanged()
+			m.cluster.RolesChanged()
 		case <-ctx.Done():
 			return last
 		}

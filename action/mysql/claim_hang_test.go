@@ -41,9 +41,9 @@ func (opensHangs) Open(context.Context, engine.Target) (engine.Database, error) 
 func TestAClaimWaitsForANodeThatHangsOnlyAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := []cluster.Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1:3306"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2:3306"}}}}
-		site := &cluster.Cluster{Name: "c", Engine: opensHangs{}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
-		site.AskRoles()
-		m := NewClusterLock(site)
+		on := &cluster.Cluster{Name: "c", Engine: opensHangs{}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+		on.AskRoles()
+		m := NewClusterLock(on)
 		look := func() time.Duration {
 			began := time.Now()
 			if answered, silent, err := m.lookAt(t.Context(), names(nodes), action.Claim{Cluster: "c", Run: "r1"}); err != nil || len(answered) > 0 || silent == nil {
@@ -54,7 +54,7 @@ func TestAClaimWaitsForANodeThatHangsOnlyAMoment(t *testing.T) {
 		if took := look(); took != anyNode {
 			t.Errorf("nodes of which nothing is known are waited for %s, expected %s", took, anyNode)
 		}
-		if _, err := site.Primary(t.Context()); err == nil {
+		if _, err := on.Primary(t.Context()); err == nil {
 			t.Error("a primary among servers that hang")
 		}
 		if took := look(); took != cluster.HungTime {

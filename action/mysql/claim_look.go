@@ -19,7 +19,7 @@ import (
 func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, silent, err error) {
 	found, troubles, answers := make([]error, len(nodes)), make([]error, len(nodes)), make([]bool, len(nodes))
 	m.each(ctx, nodes, func(ctx context.Context, i int) bool {
-		row, err := m.site.Row(ctx, nodes[i], readClaim)
+		row, err := m.cluster.Row(ctx, nodes[i], readClaim)
 		if err == nil && len(row) == 6 {
 			found[i] = m.compare(c, row)
 		}
@@ -56,7 +56,7 @@ func (m *ClusterLock) each(ctx context.Context, nodes []string, ask func(ctx con
 	for i := range nodes {
 		asking.Go(func() {
 			patient, asked := ctx, func() {}
-			if m.site.Hangs(nodes[i]) {
+			if m.cluster.Hangs(nodes[i]) {
 				patient, asked = context.WithTimeout(ctx, cluster.HungTime)
 			}
 			defer asked()
@@ -123,7 +123,7 @@ var _ interface {
 
 // Look tells which run has a cluster, from what its nodes have of the claim. It changes nothing.
 func (m *ClusterLock) Look(ctx context.Context, cluster string) error {
-	nodes, err := m.site.List(ctx)
+	nodes, err := m.cluster.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}

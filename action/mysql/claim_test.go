@@ -14,9 +14,9 @@ import (
 )
 
 // claims tries the ClusterLock on a real server.
-func claims(t *testing.T, site *cluster.Cluster) {
+func claims(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewClusterLock(site)
+	ctx, m := t.Context(), NewClusterLock(on)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	other := action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}
 	for range 2 { // taken, prolonged
@@ -57,9 +57,9 @@ func claims(t *testing.T, site *cluster.Cluster) {
 }
 
 // fencesWhoSlept has a run sleep while another breaks its claim, and gives the cluster back: an empty claim is not the sleeper's.
-func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
+func fencesWhoSlept(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewClusterLock(site)
+	ctx, m := t.Context(), NewClusterLock(on)
 	sleeper := action.Claim{Cluster: "c", Run: "sleeper", Holder: "here", Epoch: 1, For: 100 * time.Millisecond}
 	if err := m.Claim(ctx, sleeper); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func fencesWhoSlept(t *testing.T, site *cluster.Cluster) {
 	if err := m.Clear(ctx, usurper); err != nil {
 		t.Fatal(err)
 	}
-	for _, again := range []*ClusterLock{m, NewClusterLock(site)} {
+	for _, again := range []*ClusterLock{m, NewClusterLock(on)} {
 		if err := again.Claim(ctx, sleeper); !errors.As(err, &claimed) || claimed.Run != "" || !strings.Contains(claimed.Error(), "another run held cluster c in the meantime, and has released it") {
 			t.Errorf("it wakes when another has given the cluster back: %v", err)
 		}
@@ -106,12 +106,12 @@ func sleeperGone(ctx context.Context, t *testing.T, m *ClusterLock, c action.Cla
 
 // claimsInABrokenTable tries it where the table of claims is not whole: a row that is missing is made, and a table that is another's is an
 // error that no run passes for silence.
-func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
+func claimsInABrokenTable(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewClusterLock(site)
+	ctx, m := t.Context(), NewClusterLock(on)
 	tell := func(statement string) {
 		t.Helper()
-		if err := site.Execute(ctx, "n1", []string{statement}, func(int) {}); err != nil {
+		if err := on.Execute(ctx, "n1", []string{statement}, func(int) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +121,7 @@ func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
 		t.Errorf("without a row: %v", err)
 	}
 	var claimed *action.ClaimedError
-	if err := NewClusterLock(site).Claim(ctx, action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r1" {
+	if err := NewClusterLock(on).Claim(ctx, action.Claim{Cluster: "c", Run: "r2", Holder: "there", Epoch: 1, For: time.Minute}); !errors.As(err, &claimed) || claimed.Run != "r1" {
 		t.Errorf("the row that was made: %v", err)
 	}
 	tell("ALTER TABLE plimsoll.claim CHANGE holder bearer VARCHAR(200) NOT NULL")
@@ -135,12 +135,12 @@ func claimsInABrokenTable(t *testing.T, site *cluster.Cluster) {
 }
 
 // claimsWhereNobodyAnswers tries it when every server has been stopped: it is an error, of a kind for which a run waits.
-func claimsWhereNobodyAnswers(t *testing.T, site *cluster.Cluster) {
+func claimsWhereNobodyAnswers(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	ctx := t.Context()
 	var servers []cluster.Server
 	for _, name := range []string{"n1", "n2"} {
-		n, err := site.Node(ctx, name)
+		n, err := on.Node(ctx, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,10 +155,10 @@ func claimsWhereNobodyAnswers(t *testing.T, site *cluster.Cluster) {
 				t.Fatal(err)
 			}
 		}
-		site.RolesChanged()
+		on.RolesChanged()
 	}
 	each(stop)
-	m := NewClusterLock(site)
+	m := NewClusterLock(on)
 	c := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, c); engine.ClassOf(err) != engine.Unavailable {
 		t.Errorf("claim: %v", err)
@@ -189,24 +189,24 @@ func TestAClaimThatWasGivenBackIsNobodys(t *testing.T) {
 
 // claimsBesideADeadNode tries it while a replica does not answer: the claim of a run that begins is written all the same, and keeps
 // others out.
-func claimsBesideADeadNode(t *testing.T, site *cluster.Cluster) {
+func claimsBesideADeadNode(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	ctx := t.Context()
-	n2, err := site.Node(ctx, "n2")
+	n2, err := on.Node(ctx, "n2")
 	if err == nil {
 		err = n2.Server.Stop(ctx)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewClusterLock(site)
+	m := NewClusterLock(on)
 	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Errorf("a run that begins while a replica is dead: %v", err)
 	}
 	var claimed *action.ClaimedError
 	other := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
-	if err := NewClusterLock(site).Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r7" {
+	if err := NewClusterLock(on).Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r7" {
 		t.Errorf("a second run while a replica is dead: %v", err)
 	}
 	if err := errors.Join(m.Clear(ctx, first), n2.Server.Start(ctx)); err != nil {
@@ -215,27 +215,27 @@ func claimsBesideADeadNode(t *testing.T, site *cluster.Cluster) {
 }
 
 // claimsBesideAHang tries it while the primary hangs: what its replica has of another's claim refuses all the same.
-func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
+func claimsBesideAHang(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	m := NewClusterLock(site)
+	m := NewClusterLock(on)
 	first := action.Claim{Cluster: "c", Run: "r1", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, first); err != nil {
 		t.Fatal(err)
 	}
 	until(ctx, t, "the claim did not reach the replica", func() bool {
-		row, err := site.Row(ctx, "n2", readClaim)
+		row, err := on.Row(ctx, "n2", readClaim)
 		return err == nil && len(row) == 6 && row[0] == "r1"
 	})
-	n1, err := site.Node(ctx, "n1")
+	n1, err := on.Node(ctx, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := n1.Server.(cluster.FaultProneServer).Freeze(ctx); err != nil {
 		t.Fatal(err)
 	}
-	site.RolesChanged()
+	on.RolesChanged()
 	other := action.Claim{Cluster: "c", Run: "r6", Holder: "there", Epoch: 1, For: time.Minute}
 	var claimed *action.ClaimedError
 	for try := 0; claimed == nil && try < 10; try++ { // a replica may be too busy to answer in its time
@@ -248,27 +248,27 @@ func claimsBesideAHang(t *testing.T, site *cluster.Cluster) {
 	if err := n1.Server.(cluster.FaultProneServer).Thaw(ctx); err != nil {
 		t.Fatal(err)
 	}
-	site.RolesChanged()
+	on.RolesChanged()
 	if err := m.Clear(ctx, first); err != nil {
 		t.Error(err)
 	}
 }
 
 // claimsWithoutPrimary tries it while the primary is dead, from two sites: what a replica locks for one refuses the other.
-func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
+func claimsWithoutPrimary(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	ctx := t.Context()
-	n1, err := site.Node(ctx, "n1")
+	n1, err := on.Node(ctx, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
-	site.RolesChanged()
-	other := &cluster.Cluster{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
+	on.RolesChanged()
+	other := &cluster.Cluster{Name: on.Name, Engine: on.Engine, Local: on.Local, List: on.List}
 	other.AskRoles()
-	here, there := NewClusterLock(site), NewClusterLock(other)
+	here, there := NewClusterLock(on), NewClusterLock(other)
 	there.locks.unheard = 2 * time.Second
 	first := action.Claim{Cluster: "c", Run: "r7", Holder: "here", Epoch: 1, For: time.Minute}
 	second := action.Claim{Cluster: "c", Run: "r8", Holder: "there", Epoch: 1, For: time.Minute}
@@ -308,17 +308,17 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 		t.Error(err)
 	}
 	if err := taken(ctx, here, first); err != nil {
-		t.Errorf("after the other's site was closed: %v", err)
+		t.Errorf("after the other's cluster was closed: %v", err)
 	}
 	starts := func() {
 		t.Helper()
 		if err := n1.Server.Start(ctx); err != nil {
 			t.Fatal(err)
 		}
-		site.RolesChanged()
+		on.RolesChanged()
 	}
 	starts()
-	other = &cluster.Cluster{Name: site.Name, Engine: site.Engine, Local: site.Local, List: site.List}
+	other = &cluster.Cluster{Name: on.Name, Engine: on.Engine, Local: on.Local, List: on.List}
 	other.AskRoles()
 	defer func() { _ = other.Close() }()
 	second.Break = false
@@ -329,7 +329,7 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 		t.Error(err)
 	}
 	until(ctx, t, "the claim is written, and the lock is still held", func() bool { // by a connection that ends in its own time
-		value, err := site.Value(ctx, "n2", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')")
+		value, err := on.Value(ctx, "n2", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')")
 		return err == nil && value == "free"
 	})
 	first.For = time.Microsecond
@@ -338,21 +338,21 @@ func claimsWithoutPrimary(t *testing.T, site *cluster.Cluster) {
 	}
 	// One that has run out is broken while nothing can be written, and is no fence when it can be.
 	until(ctx, t, "the claim that has run out did not reach the replica", func() bool {
-		row, err := site.Row(ctx, "n2", readClaim)
+		row, err := on.Row(ctx, "n2", readClaim)
 		return err == nil && len(row) == 6 && row[0] == "r7" && !strings.HasPrefix(row[4], "-") // since it ran out
 	})
 	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
-	site.RolesChanged()
-	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewClusterLock(site)
+	on.RolesChanged()
+	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewClusterLock(on)
 	if err := breaker.Claim(ctx, third); err != nil {
 		t.Errorf("one that has run out is not broken without a primary: %v", err)
 	}
 	third.Since = time.Now()
 	starts()
 	third.Break, third.Held = false, true // in another process, which knows of it by its journal alone
-	if err := NewClusterLock(site).Claim(ctx, third); err != nil {
+	if err := NewClusterLock(on).Claim(ctx, third); err != nil {
 		t.Errorf("what was broken is a fence: %v", err)
 	}
 	if err := breaker.Clear(ctx, third); err != nil {
@@ -395,17 +395,17 @@ func until(ctx context.Context, t *testing.T, otherwise string, so func() bool) 
 
 // claimsApart tries it on servers that have nothing to do with one another, of which now one, now another is taken for the
 // primary. The replica n2 of a MariaDB becomes such a server.
-func claimsApart(t *testing.T, site *cluster.Cluster) {
+func claimsApart(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
-	ctx, m := t.Context(), NewClusterLock(site)
+	ctx, m := t.Context(), NewClusterLock(on)
 	tell := func(node string, statements ...string) {
 		t.Helper()
-		if err := site.Execute(ctx, node, statements, func(int) {}); err != nil {
+		if err := on.Execute(ctx, node, statements, func(int) {}); err != nil {
 			t.Fatal(err)
 		}
-		site.RolesChanged()
+		on.RolesChanged()
 	}
-	n2, err := site.Node(ctx, "n2")
+	n2, err := on.Node(ctx, "n2")
 	if err == nil {
 		err = n2.Server.Start(ctx) // other tests may have left it stopped
 	}

@@ -36,12 +36,12 @@ const takeLock = "SELECT IF(IS_USED_LOCK('" + replication.ClaimLock + "') <=> CO
 
 // take takes the locks of nodes, or finds that they are ours; *action.ClaimedError when another has one, any other error when it
 // cannot be told.
-func (l *locks) take(ctx context.Context, site *cluster.Cluster, nodes []string, c action.Claim) error {
+func (l *locks) take(ctx context.Context, on *cluster.Cluster, nodes []string, c action.Claim) error {
 	anew := slices.ContainsFunc(nodes, func(node string) bool { return !l.has(node) })
 	found := make([]error, len(nodes))
 	var taking sync.WaitGroup
 	for i, node := range nodes {
-		taking.Go(func() { found[i] = l.takeOne(ctx, site, node, c) })
+		taking.Go(func() { found[i] = l.takeOne(ctx, on, node, c) })
 	}
 	taking.Wait()
 	for _, err := range found {
@@ -61,10 +61,10 @@ var errLockedAnew error = &engine.Error{
 	Kind: engine.Unavailable, Text: "the cluster has no primary, and does not tell whether another run held it while this process slept",
 }
 
-func (l *locks) takeOne(ctx context.Context, site *cluster.Cluster, node string, c action.Claim) error {
+func (l *locks) takeOne(ctx context.Context, on *cluster.Cluster, node string, c action.Claim) error {
 	var last error = &engine.Error{Kind: engine.Conflict, Text: "node " + node + ": its lock changes hands"}
 	for range 3 { // a connection from before may have been cut, and one that has the lock may end
-		session, err := l.session(ctx, site, node)
+		session, err := l.session(ctx, on, node)
 		if err != nil {
 			return fmt.Errorf("lock node %s: %w", node, err)
 		}
@@ -87,11 +87,11 @@ func (l *locks) takeOne(ctx context.Context, site *cluster.Cluster, node string,
 }
 
 // free tells whether a node answers, and refuses when another has its lock.
-func (l *locks) free(ctx context.Context, site *cluster.Cluster, node string, c action.Claim) (answered bool, err error) {
+func (l *locks) free(ctx context.Context, on *cluster.Cluster, node string, c action.Claim) (answered bool, err error) {
 	if l.has(node) {
 		return true, nil
 	}
-	err = site.Use(ctx, node, func(session engine.Session) (refused error) {
+	err = on.Use(ctx, node, func(session engine.Session) (refused error) {
 		for range 4 { // a connection may just be ending
 			row, err := ask(ctx, session, admin.LockHolder(replication.ClaimLock))
 			if err != nil {
@@ -144,14 +144,14 @@ func (l *locks) has(node string) bool {
 }
 
 // session is the connection that has a node's lock, or is to have it.
-func (l *locks) session(ctx context.Context, site *cluster.Cluster, node string) (engine.Session, error) {
+func (l *locks) session(ctx context.Context, on *cluster.Cluster, node string) (engine.Session, error) {
 	l.mu.Lock()
 	session := l.held[node]
 	l.mu.Unlock()
 	if session != nil {
 		return session, nil
 	}
-	db, err := site.Database(ctx, node)
+	db, err := on.Database(ctx, node)
 	if err != nil {
 		return nil, err
 	}

@@ -14,15 +14,15 @@ import (
 
 // outlives cuts a statement off while it waits in the server, as the death of Plimsoll would, and looks that it is waited for:
 // it comes to its end all the same.
-func outlives(t *testing.T, site *cluster.Cluster) {
+func outlives(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	ctx := t.Context()
-	if err := site.Execute(ctx, "", []string{
+	if err := on.Execute(ctx, "", []string{
 		"CREATE DATABASE IF NOT EXISTS outlives", "CREATE TABLE IF NOT EXISTS outlives.slow (id INT PRIMARY KEY, v INT) ENGINE=InnoDB", "REPLACE INTO outlives.slow VALUES (1, 0)",
 	}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	db, err := site.Database(ctx, "")
+	db, err := on.Database(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func outlives(t *testing.T, site *cluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := action.Call{Token: "outlives-" + site.Name, Progress: func(float64, string) {}}
+	call := action.Call{Token: "outlives-" + on.Name, Progress: func(float64, string) {}}
 	executing := func() int {
 		n, err := db.(engine.InFlightCounting).Executing(ctx, "/* plimsoll "+call.Token)
 		if err != nil {
@@ -56,7 +56,7 @@ func outlives(t *testing.T, site *cluster.Cluster) {
 	acting, cut := context.WithCancel(ctx)
 	acted := make(chan error, 1)
 	go func() {
-		_, err := task.Act(acting, site, call)
+		_, err := task.Act(acting, on, call)
 		acted <- err
 	}()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -71,7 +71,7 @@ func outlives(t *testing.T, site *cluster.Cluster) {
 	if executing() != 1 {
 		t.Fatal("the statement ended with its connection: there is nothing to wait for")
 	}
-	reading := site.ReadOnly()
+	reading := on.ReadOnly()
 	defer func() { _ = reading.Close() }()
 	waiting, enough := context.WithCancel(ctx)
 	seen := call

@@ -15,8 +15,8 @@ func TestARestartKeepsWhoTakesWrites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
-	site := newLab(t, "mariadb", 3)
-	n2, err := site.Node(t.Context(), "n2")
+	on := newLab(t, "mariadb", 3)
+	n2, err := on.Node(t.Context(), "n2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,29 +31,29 @@ func TestARestartKeepsWhoTakesWrites(t *testing.T) {
 		{"n2", []string{"STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0"}},
 		{"n3", []string{"STOP SLAVE", "RESET SLAVE ALL", follow, "START SLAVE"}},
 	} {
-		if err := site.Execute(t.Context(), s.node, s.texts, func(int) {}); err != nil {
+		if err := on.Execute(t.Context(), s.node, s.texts, func(int) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	site.RolesChanged()
+	on.RolesChanged()
 	for _, c := range []struct{ action, node, want string }{
 		{"server.restart", "n1", "1"},
 		{"server.restart", "n2", "0"},
 		{"server.stop", "n1", ""},
 		{"server.start", "n1", "1"}, // nobody knows any more what it was: another takes writes, and is followed
 	} {
-		act(t, site, c.action, c.node)
+		act(t, on, c.action, c.node)
 		if c.want == "" {
 			continue
 		}
-		if v, err := site.Value(t.Context(), c.node, "SELECT @@GLOBAL.read_only"); err != nil || v != c.want {
+		if v, err := on.Value(t.Context(), c.node, "SELECT @@GLOBAL.read_only"); err != nil || v != c.want {
 			t.Errorf("after %s of %s: read_only is %s, %v, want %s", c.action, c.node, v, err, c.want)
 		}
 	}
 }
 
 // act does an action as a step would: what its check has observed is given to it.
-func act(t *testing.T, site *cluster.Cluster, name, node string) {
+func act(t *testing.T, on *cluster.Cluster, name, node string) {
 	t.Helper()
 	a, ok := action.Find(action.Servers(), name)
 	if !ok {
@@ -67,11 +67,11 @@ func act(t *testing.T, site *cluster.Cluster, name, node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := task.Check(t.Context(), site.ReadOnly())
+	f, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := task.Act(t.Context(), site, action.Call{Before: f.Observed, Progress: func(float64, string) {}}); err != nil {
+	if _, err := task.Act(t.Context(), on, action.Call{Before: f.Observed, Progress: func(float64, string) {}}); err != nil {
 		t.Fatalf("%s of %s: %v", name, node, err)
 	}
 }

@@ -22,7 +22,7 @@ func TestAnUndoGoesToTheServerThatWasChangedOnMySQL(t *testing.T) {
 	undoesWhereItActed(t, newLab(t, "mysql", 2))
 }
 
-func undoesWhereItActed(t *testing.T, site *cluster.Cluster) {
+func undoesWhereItActed(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	retention := "SELECT @@GLOBAL.binlog_expire_logs_seconds"
 	cases := []struct {
@@ -41,7 +41,7 @@ func undoesWhereItActed(t *testing.T, site *cluster.Cluster) {
 	see := func(query string) (seen [2]string) {
 		t.Helper()
 		for i, node := range nodes {
-			v, err := site.Value(t.Context(), node, query)
+			v, err := on.Value(t.Context(), node, query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,14 +50,14 @@ func undoesWhereItActed(t *testing.T, site *cluster.Cluster) {
 		return seen
 	}
 	for _, node := range nodes {
-		if err := site.Execute(t.Context(), node, []string{"SET GLOBAL binlog_expire_logs_seconds = 172800"}, func(int) {}); err != nil {
+		if err := on.Execute(t.Context(), node, []string{"SET GLOBAL binlog_expire_logs_seconds = 172800"}, func(int) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range cases {
 		c := &cases[i]
 		c.before, c.task = see(c.query), bindAny(t, c.action, c.with)
-		c.found, c.output = actNow(t, site, c.task)
+		c.found, c.output = actNow(t, on, c.task)
 		if now := see(c.query); now[0] == c.before[0] || now[1] != c.before[1] {
 			t.Fatalf("%s: %v, before %v: only n1 was to be changed", c.action, now, c.before)
 		}
@@ -70,24 +70,24 @@ func undoesWhereItActed(t *testing.T, site *cluster.Cluster) {
 	}
 	calls := map[string]action.Call{}
 	for _, name := range []string{"with a check", "without a check"} {
-		found, output := actNow(t, site, sql[name])
+		found, output := actNow(t, on, sql[name])
 		calls[name] = action.Call{Token: "undo", Before: found.Observed, Output: output, Progress: func(float64, string) {}}
 	}
 	later := bindAny(t, "mysql.set-variable", "{name: max_connections, value: 84}") // checked on n1, not acted on yet
-	checked, err := later.Check(t.Context(), site.ReadOnly())
+	checked, err := later.Check(t.Context(), on.ReadOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	actNow(t, site, bindAny(t, "mysql.demote", "{node: n1, grace: 0s}"))
-	actNow(t, site, bindAny(t, "mysql.promote", "{node: n2, old: n1}"))
+	actNow(t, on, bindAny(t, "mysql.demote", "{node: n1, grace: 0s}"))
+	actNow(t, on, bindAny(t, "mysql.promote", "{node: n2, old: n1}"))
 
 	var refused *hint.PermanentError
-	if _, err := later.Act(t.Context(), site, action.Call{Before: checked.Observed}); !errors.As(err, &refused) {
+	if _, err := later.Act(t.Context(), on, action.Call{Before: checked.Observed}); !errors.As(err, &refused) {
 		t.Errorf("an act on n2 of what was checked on n1: %v", err)
 	}
 	for name, call := range calls {
-		if err := sql[name].(action.Undoer).Undo(t.Context(), site, call); !errors.As(err, &refused) {
+		if err := sql[name].(action.Undoer).Undo(t.Context(), on, call); !errors.As(err, &refused) {
 			t.Errorf("sql.execute %s is undone on n2: %v", name, err)
 		}
 	}
@@ -97,7 +97,7 @@ func undoesWhereItActed(t *testing.T, site *cluster.Cluster) {
 	for i := len(cases) - 1; i >= 0; i-- { // in reverse, as a run does
 		c := cases[i]
 		call := action.Call{Before: c.found.Observed, Output: c.output, Progress: func(float64, string) {}}
-		if err := c.task.(action.Undoer).Undo(t.Context(), site, call); err != nil {
+		if err := c.task.(action.Undoer).Undo(t.Context(), on, call); err != nil {
 			t.Errorf("undo of %s: %v", c.action, err)
 		}
 		if now := see(c.query); now != c.before {
@@ -105,7 +105,7 @@ func undoesWhereItActed(t *testing.T, site *cluster.Cluster) {
 		}
 		call.Before = maps.Clone(call.Before)
 		delete(call.Before, "node") // as a journal of an older Plimsoll has it
-		if err := c.task.(action.Undoer).Undo(t.Context(), site, call); err == nil {
+		if err := c.task.(action.Undoer).Undo(t.Context(), on, call); err == nil {
 			t.Errorf("%s was undone on a server that nobody had noted", c.action)
 		}
 	}
@@ -130,13 +130,13 @@ func bindAny(t *testing.T, name, with string) action.Task {
 }
 
 // actNow checks and acts as a step does.
-func actNow(t *testing.T, site *cluster.Cluster, task action.Task) (action.CheckResult, action.Facts) {
+func actNow(t *testing.T, on *cluster.Cluster, task action.Task) (action.CheckResult, action.Facts) {
 	t.Helper()
-	found, err := task.Check(t.Context(), site.ReadOnly())
+	found, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := task.Act(t.Context(), site, action.Call{Token: "act", Before: found.Observed, Progress: func(float64, string) {}})
+	output, err := task.Act(t.Context(), on, action.Call{Token: "act", Before: found.Observed, Progress: func(float64, string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +11,11 @@ import (
 	"plimsoll/action"
 	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
-	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
-	"plimsoll/engine/mysql/launch"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
 
@@ -27,37 +25,24 @@ func newLab(t *testing.T, product string, nodes int) *cluster.Cluster {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
+	c := labtest.Cluster(t, lab.Spec{
+		Name: "rb-" + product, Product: product, Nodes: nodes, Config: map[string]string{"innodb_buffer_pool_size": "64M"},
+	})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := lab.Cache(os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
-	c, err := lab.Up(t.Context(), lab.Spec{
-		Name: "rb-" + product, Product: product, Nodes: nodes, Config: map[string]string{"innodb_buffer_pool_size": "64M"},
-	}, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	site := lab.AsCluster(c, enginemysql.Engine{}, m)
-	t.Cleanup(func() {
-		_ = site.Close()
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return site
+	on := lab.AsCluster(c, enginemysql.Engine{}, m)
+	t.Cleanup(func() { _ = on.Close() }) // before the servers end
+	return on
 }
 
-func values(site *cluster.Cluster, node string, queries ...string) func(*testing.T) string {
+func values(on *cluster.Cluster, node string, queries ...string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
 		var all []string
 		for _, q := range queries {
-			v, err := site.Value(t.Context(), node, q)
+			v, err := on.Value(t.Context(), node, q)
 			if err != nil {
 				v = err.Error()
 			}
@@ -67,10 +52,10 @@ func values(site *cluster.Cluster, node string, queries ...string) func(*testing
 	}
 }
 
-func running(site *cluster.Cluster, node string) func(*testing.T) string {
+func running(on *cluster.Cluster, node string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		n, err := site.Node(t.Context(), node)
+		n, err := on.Node(t.Context(), node)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +75,7 @@ func running(site *cluster.Cluster, node string) func(*testing.T) string {
 var cuts = []time.Duration{0, 20 * time.Millisecond, time.Second}
 
 // conform puts the actions through their suite on a real cluster.
-func conform(t *testing.T, site *cluster.Cluster) {
+func conform(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	find := func(all []action.Action, name string) action.Action {
 		t.Helper()
@@ -105,33 +90,33 @@ func conform(t *testing.T, site *cluster.Cluster) {
 		s    actiontest.Subject
 	}{
 		{"set-variable", actiontest.Subject{
-			Action: setVariable, With: `{node: n2, name: max_connections, value: 77}`, Snapshot: values(site, "n2", "SELECT @@global.max_connections"),
+			Action: setVariable, With: `{node: n2, name: max_connections, value: 77}`, Snapshot: values(on, "n2", "SELECT @@global.max_connections"),
 		}},
 		{"sql.execute", actiontest.Subject{
 			Action: find(action.Generic(), "sql.execute"),
 			With: `{statements: ["CREATE DATABASE IF NOT EXISTS rb", "CREATE TABLE IF NOT EXISTS rb.t (a INT)"], repeatable: true, want: "1",
 				check: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'rb'", undo: [DROP DATABASE IF EXISTS rb]}`,
-			Snapshot: values(site, "n1", "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'rb'"),
+			Snapshot: values(on, "n1", "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'rb'"),
 		}},
 		{"server.restart", actiontest.Subject{
-			Action: find(action.Servers(), "server.restart"), With: `{node: n2}`, Always: true, Snapshot: running(site, "n2"), Cuts: cuts,
+			Action: find(action.Servers(), "server.restart"), With: `{node: n2}`, Always: true, Snapshot: running(on, "n2"), Cuts: cuts,
 		}},
-		{"server.stop", actiontest.Subject{Action: find(action.Servers(), "server.stop"), With: `{node: n2}`, Snapshot: running(site, "n2"), Cuts: cuts}},
-		{"server.kill", actiontest.Subject{Action: find(action.Servers(), "server.kill"), With: `{node: n2}`, Snapshot: running(site, "n2"), Cuts: cuts[:1]}},
-		{"server.freeze", actiontest.Subject{Action: find(action.Servers(), "server.freeze"), With: `{node: n2}`, Snapshot: running(site, "n2"), Cuts: cuts[:1]}},
+		{"server.stop", actiontest.Subject{Action: find(action.Servers(), "server.stop"), With: `{node: n2}`, Snapshot: running(on, "n2"), Cuts: cuts}},
+		{"server.kill", actiontest.Subject{Action: find(action.Servers(), "server.kill"), With: `{node: n2}`, Snapshot: running(on, "n2"), Cuts: cuts[:1]}},
+		{"server.freeze", actiontest.Subject{Action: find(action.Servers(), "server.freeze"), With: `{node: n2}`, Snapshot: running(on, "n2"), Cuts: cuts[:1]}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.s.Site = site
+			c.s.Cluster = on
 			actiontest.Run(t, c.s)
 		})
 	}
 }
 
 // conformStart puts server.start through its suite, and leaves n2 stopped.
-func conformStart(t *testing.T, site *cluster.Cluster) {
+func conformStart(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	t.Run("server.start", func(t *testing.T) {
-		n, err := site.Node(t.Context(), "n2")
+		n, err := on.Node(t.Context(), "n2")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,142 +125,148 @@ func conformStart(t *testing.T, site *cluster.Cluster) {
 		}
 		start, _ := action.Find(action.Servers(), "server.start")
 		actiontest.Run(t, actiontest.Subject{
-			Action: start, Site: site, With: `{node: n2}`, Snapshot: running(site, "n2"), Cuts: cuts,
+			Action: start, Cluster: on, With: `{node: n2}`, Snapshot: running(on, "n2"), Cuts: cuts,
 		})
 	})
 }
 
 // looksOnly shows that the server itself refuses what a check's text does not show: a function that writes.
-func looksOnly(t *testing.T, site *cluster.Cluster) {
+func looksOnly(t *testing.T, on *cluster.Cluster) {
 	const called = "SELECT looks.f()"
 	make := []string{
 		"CREATE DATABASE looks", "CREATE TABLE looks.t (a INT)",
 		"CREATE FUNCTION looks.f() RETURNS INT DETERMINISTIC MODIFIES SQL DATA BEGIN INSERT INTO looks.t VALUES (1); RETURN 1; END",
 	}
-	if err := site.Execute(t.Context(), "n1", make, func(int) {}); err != nil {
+	if err := on.Execute(t.Context(), "n1", make, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	rows := values(site, "n1", "SELECT COUNT(*) FROM looks.t")
-	reading := site.ReadOnly()
+	rows := values(on, "n1", "SELECT COUNT(*) FROM looks.t")
+	reading := on.ReadOnly()
 	if v, err := reading.Value(t.Context(), "n1", called); err == nil || rows(t) != "SELECT COUNT(*) FROM looks.t: 0" {
 		t.Errorf("a look wrote: %s, %v, %s", v, err, rows(t))
 	}
 	if v, err := reading.Value(t.Context(), "n1", "SELECT COUNT(*) FROM looks.t"); err != nil || v != "0" {
 		t.Errorf("it does not look: %s, %v", v, err)
 	}
-	if v, err := site.Value(t.Context(), "n1", called); err != nil || v != "1" || rows(t) != "SELECT COUNT(*) FROM looks.t: 1" {
+	if v, err := on.Value(t.Context(), "n1", called); err != nil || v != "1" || rows(t) != "SELECT COUNT(*) FROM looks.t: 1" {
 		t.Errorf("nobody may write: %s, %v, %s", v, err, rows(t))
 	}
-	if err := site.Execute(t.Context(), "n1", []string{"DROP DATABASE looks"}, func(int) {}); err != nil {
+	if err := on.Execute(t.Context(), "n1", []string{"DROP DATABASE looks"}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestOnMariaDB(t *testing.T) {
 	t.Parallel()
-	site := newLab(t, "mariadb", 2)
-	looksOnly(t, site)
-	claims(t, site)
-	fencesWhoSlept(t, site)
-	claimsInABrokenTable(t, site)
-	claimsWhereNobodyAnswers(t, site)
-	claimsBesideAHang(t, site)
-	claimsWithoutPrimary(t, site)
-	outlives(t, site)
-	refuses(t, site, `{name: max_conections, value: 80}`, "max_connections")
-	away := asTarget(t, site)
+	on := newLab(t, "mariadb", 2)
+	looksOnly(t, on)
+	claims(t, on)
+	fencesWhoSlept(t, on)
+	claimsInABrokenTable(t, on)
+	claimsWhereNobodyAnswers(t, on)
+	claimsBesideAHang(t, on)
+	claimsWithoutPrimary(t, on)
+	outlives(t, on)
+	refuses(t, on, `{name: max_conections, value: 80}`, "max_connections")
+	away := asTarget(t, on)
 	refuses(t, away, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
 	refuses(t, away, `{name: back_log, value: 77, persist: only}`, "SET PERSIST")
 	refusesCheck(t, away, backLog, "only after a restart", "option file")
-	refusesCheck(t, site, backLog, "only after a restart", "persist: only")
+	refusesCheck(t, on, backLog, "only after a restart", "persist: only")
 	for name, with := range map[string]string{
 		"persist also": `{node: n1, name: max-connections, value: 80, persist: also}`,
 		"persist only": `{node: n1, name: back_log, value: 78, persist: only}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			actiontest.Run(t, actiontest.Subject{
-				Action: setVariable, Site: site, With: with,
-				Snapshot: func(t *testing.T) string { return fmt.Sprint(assigned(t, site, "n1")) },
+				Action: setVariable, Cluster: on, With: with,
+				Snapshot: func(t *testing.T) string { return fmt.Sprint(assigned(t, on, "n1")) },
 			})
 		})
 	}
-	keepsOverARestart(t, site)
-	conformStart(t, site)
-	claimsApart(t, site)
+	keepsOverARestart(t, on)
+	conformStart(t, on)
+	claimsApart(t, on)
 }
 
 func TestOnMySQL(t *testing.T) {
 	t.Parallel()
-	site := newLab(t, "mysql", 2)
-	looksOnly(t, site)
-	claims(t, site)
-	fencesWhoSlept(t, site)
-	claimsInABrokenTable(t, site)
-	claimsWhereNobodyAnswers(t, site)
-	claimsBesideADeadNode(t, site)
-	claimsWithoutPrimary(t, site)
-	outlives(t, site)
-	refuses(t, site, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would use 2")
-	refuses(t, site, `{name: back_logg, value: 77, persist: only}`, "back_log")
-	refusesAct(t, site, backLog, "only after a restart", "persist: only")
+	on := newLab(t, "mysql", 2)
+	looksOnly(t, on)
+	claims(t, on)
+	fencesWhoSlept(t, on)
+	claimsInABrokenTable(t, on)
+	claimsWhereNobodyAnswers(t, on)
+	claimsBesideADeadNode(t, on)
+	claimsWithoutPrimary(t, on)
+	outlives(t, on)
+	refuses(t, on, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would use 2")
+	refuses(t, on, `{name: back_logg, value: 77, persist: only}`, "back_log")
+	refusesAct(t, on, backLog, "only after a restart", "persist: only")
 	for _, c := range []struct{ name, with string }{
 		{"persist also", `{name: innodb_log_buffer_size, value: 32M, persist: also}`},
 		{"persist only", `{name: loose-back-log, value: 78, persist: only}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			actiontest.Run(t, actiontest.Subject{
-				Action: setVariable, Site: site, With: c.with,
-				Snapshot: values(site, "", "SELECT @@global.innodb_log_buffer_size", "SELECT @@global.back_log",
+				Action: setVariable, Cluster: on, With: c.with,
+				Snapshot: values(on, "", "SELECT @@global.innodb_log_buffer_size", "SELECT @@global.back_log",
 					"SELECT GROUP_CONCAT(variable_name, '=', variable_value ORDER BY variable_name) FROM performance_schema.persisted_variables"),
 			})
 		})
 	}
-	keepsOverARestart(t, site)
-	conformStart(t, site)
+}
+
+// TestServersOfMySQL restarts, stops, kills and freezes servers for most of its time, beside what is done to those of TestOnMySQL.
+func TestServersOfMySQL(t *testing.T) {
+	t.Parallel()
+	on := newLab(t, "mysql", 2)
+	keepsOverARestart(t, on)
+	conformStart(t, on)
 }
 
 // keepsOverARestart sets what only a restart changes, restarts, and takes it back.
-func keepsOverARestart(t *testing.T, site *cluster.Cluster) {
+func keepsOverARestart(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	const kept = `{node: n2, name: back_log, value: 77, persist: only}`
-	before := findingOf(t, site, kept)
-	if _, err := bind(t, kept).Act(t.Context(), site, action.Call{}); err != nil {
+	before := findingOf(t, on, kept)
+	if _, err := bind(t, kept).Act(t.Context(), on, action.Call{}); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := site.Value(t.Context(), "n2", "SELECT @@GLOBAL.back_log"); err != nil || v == "77" {
+	if v, err := on.Value(t.Context(), "n2", "SELECT @@GLOBAL.back_log"); err != nil || v == "77" {
 		t.Errorf("before the restart back_log is %s, %v", v, err)
 	}
-	conform(t, site) // which restarts it
-	if f := findingOf(t, site, backLog); f.State != action.Satisfied {
+	conform(t, on) // which restarts it
+	if f := findingOf(t, on, backLog); f.State != action.Satisfied {
 		t.Errorf("after the restart: %+v", f)
 	}
-	if err := bind(t, kept).(action.Undoer).Undo(t.Context(), site, action.Call{Before: before.Observed}); err != nil {
+	if err := bind(t, kept).(action.Undoer).Undo(t.Context(), on, action.Call{Before: before.Observed}); err != nil {
 		t.Fatal(err)
 	}
-	if f := findingOf(t, site, kept); f.Observed["persisted"] != notKept {
+	if f := findingOf(t, on, kept); f.Observed["persisted"] != notKept {
 		t.Errorf("taken back, and it keeps %v", f.Observed)
 	}
 }
 
 // asTarget is the cluster as one that Plimsoll has not made: it does not write what its servers are started with.
-func asTarget(t *testing.T, site *cluster.Cluster) *cluster.Cluster {
+func asTarget(t *testing.T, on *cluster.Cluster) *cluster.Cluster {
 	t.Helper()
-	nodes, err := site.List(t.Context())
+	nodes, err := on.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range nodes {
 		nodes[i].Server = nil
 	}
-	away := &cluster.Cluster{Name: site.Name, Engine: site.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+	away := &cluster.Cluster{Name: on.Name, Engine: on.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
 	t.Cleanup(func() { _ = away.Close() })
 	return away
 }
 
 // assigned is what a node is started with.
-func assigned(t *testing.T, site *cluster.Cluster, node string) map[string]string {
+func assigned(t *testing.T, on *cluster.Cluster, node string) map[string]string {
 	t.Helper()
-	n, err := site.Node(t.Context(), node)
+	n, err := on.Node(t.Context(), node)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,9 +280,9 @@ func assigned(t *testing.T, site *cluster.Cluster, node string) map[string]strin
 // backLog is a variable that neither product changes while it runs.
 const backLog = `{node: n2, name: back_log, value: 77}`
 
-func findingOf(t *testing.T, site *cluster.Cluster, with string) action.CheckResult {
+func findingOf(t *testing.T, on *cluster.Cluster, with string) action.CheckResult {
 	t.Helper()
-	f, err := bind(t, with).Check(t.Context(), site.ReadOnly())
+	f, err := bind(t, with).Check(t.Context(), on.ReadOnly())
 	if err != nil {
 		t.Fatalf("check of %s: %v", with, err)
 	}
@@ -312,17 +303,17 @@ func bind(t *testing.T, with string) action.Task {
 }
 
 // refuses expects that a check ends with an error that names something.
-func refuses(t *testing.T, site *cluster.Cluster, with, want string) {
+func refuses(t *testing.T, on *cluster.Cluster, with, want string) {
 	t.Helper()
-	if _, err := bind(t, with).Check(t.Context(), site.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := bind(t, with).Check(t.Context(), on.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("check of %s: %v, want %q", with, err, want)
 	}
 }
 
 // refusesCheck expects that a check declines for a reason, with advice: the server tells before it is asked to change anything.
-func refusesCheck(t *testing.T, site *cluster.Cluster, with, want, advice string) {
+func refusesCheck(t *testing.T, on *cluster.Cluster, with, want, advice string) {
 	t.Helper()
-	_, err := bind(t, with).Check(t.Context(), site.ReadOnly())
+	_, err := bind(t, with).Check(t.Context(), on.ReadOnly())
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, want) || !strings.Contains(refusal.Advice, advice) {
 		t.Errorf("check of %s: %v, want a refusal that says %q and advises %q", with, err, want, advice)
@@ -330,12 +321,12 @@ func refusesCheck(t *testing.T, site *cluster.Cluster, with, want, advice string
 }
 
 // refusesAct expects that an act declines for a reason, with advice.
-func refusesAct(t *testing.T, site *cluster.Cluster, with, want, advice string) {
+func refusesAct(t *testing.T, on *cluster.Cluster, with, want, advice string) {
 	t.Helper()
-	if f := findingOf(t, site, with); f.State != action.Needed {
+	if f := findingOf(t, on, with); f.State != action.Needed {
 		t.Fatalf("%s is %s", with, f.State)
 	}
-	_, err := bind(t, with).Act(t.Context(), site, action.Call{})
+	_, err := bind(t, with).Act(t.Context(), on, action.Call{})
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, want) || !strings.Contains(refusal.Advice, advice) {
 		t.Errorf("act of %s: %v, want a refusal that says %q and advises %q", with, err, want, advice)

@@ -17,7 +17,7 @@ import (
 )
 
 // clone makes a clone of shop with an instance, as a Plimsoll that is not there any more did, that is needed for so long from now.
-func (w *world) clone(t *testing.T, id string, needed time.Duration) {
+func (w *fixture) clone(t *testing.T, id string, needed time.Duration) {
 	t.Helper()
 	r, until := w.open(t), time.Now().Add(needed)
 	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -42,7 +42,8 @@ func (w *world) clone(t *testing.T, id string, needed time.Duration) {
 }
 
 func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	w.clone(t, "over", -time.Hour)
 	w.clone(t, "needed", time.Hour)
 	w.clone(t, "shared", -time.Hour) // somebody has added an instance of their own
@@ -65,14 +66,14 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 	}
 
 	task := w.bind(t, "aurora.delete-expired-clones", "{}")
-	f, err := task.Check(t.Context(), w.site)
+	f, err := task.Check(t.Context(), w.on)
 	if expired, _ := f.Observed["expired"].(string); err != nil || f.State != action.Needed || !strings.HasPrefix(expired, "over of shop, needed until ") || strings.Count(expired, ";") != 2 {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	w.Fail("DeleteDBCluster", awstest.Throttled, awstest.Lost)
-	out, err := task.Act(t.Context(), w.site, action.Call{Token: "mine", Progress: func(float64, string) {}})
+	out, err := task.Act(t.Context(), w.on, action.Call{Token: "mine", Progress: func(float64, string) {}})
 	if err == nil {
-		err = task.(action.Verifier).Verify(t.Context(), w.site, out)
+		err = task.(action.Verifier).Verify(t.Context(), w.on, out)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +100,15 @@ func TestExpiredClonesAreDeletedAndNothingElse(t *testing.T) {
 
 // One by its name is refused as well, and by the undo of what made it, and before anything of it is deleted.
 func TestACloneThatSomebodyUsesIsNotDeletedByHalf(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	w.clone(t, "copy", time.Hour)
 	if err := w.open(t).CreateMember(t.Context(), "copy", "aurora-mysql", aws.NewInstance{ID: "theirs", Class: "db.r6g.large"}); err != nil {
 		t.Fatal(err)
 	}
 	call := action.Call{Token: "of-another", Progress: func(float64, string) {}}
-	_, deleted := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.site, call)
-	undone := w.bind(t, "aurora.clone", "{name: copy, class: db.r6g.large}").(action.Undoer).Undo(t.Context(), w.site, call)
+	_, deleted := w.bind(t, "aurora.delete-clone", "{name: copy}").Act(t.Context(), w.on, call)
+	undone := w.bind(t, "aurora.clone", "{name: copy, class: db.r6g.large}").(action.Undoer).Undo(t.Context(), w.on, call)
 	for what, err := range map[string]error{"deleted": deleted, "undone": undone} {
 		var refusal *hint.PermanentError
 		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "an instance theirs that was not created with it") {

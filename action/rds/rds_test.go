@@ -27,36 +27,36 @@ import (
 
 // The API of these tests is a stand-in, awstest: no account of AWS was there to be asked. The servers behind it are real.
 
-// world is a cluster whose nodes are instances of the stand-in, each with a real server at its address, or none.
-type world struct {
+// fixture is a cluster whose nodes are instances of the stand-in, each with a real server at its address, or none.
+type fixture struct {
 	*awstest.Server
-	site *cluster.Cluster
+	on *cluster.Cluster
 }
 
-func newWorld(t *testing.T, target engine.Target, e engine.Engine) *world {
+func newFixture(t *testing.T, target engine.Target, e engine.Engine) *fixture {
 	t.Helper()
 	s := awstest.New(t)
 	s.Takes = 20 * time.Millisecond
 	if len(target.Addresses) > 0 { // the one server plays the clone too
 		s.Cloned = func(string, string) string { return target.Addresses[0] }
 	}
-	w := &world{Server: s}
+	w := &fixture{Server: s}
 	w.fill(t)
 	here, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes := []cluster.Node{{Name: "db1", Target: target, Instance: "orders"}, {Name: "db2", Target: target, Instance: "orders-2"}, {Name: "db3", Target: target, Instance: "new"}}
-	w.site = &cluster.Cluster{
+	w.on = &cluster.Cluster{
 		Name: "orders", Environment: "production", Engine: e, Local: here, AWS: &cluster.AWS{Region: "eu-west-1", Aurora: "shop"},
 		List: func(context.Context) ([]cluster.Node, error) { return nodes, nil },
 	}
-	t.Cleanup(func() { _ = w.site.Close() })
+	t.Cleanup(func() { _ = w.on.Close() })
 	return w
 }
 
 // fill puts the instances as they are at first.
-func (w *world) fill(*testing.T) {
+func (w *fixture) fill(*testing.T) {
 	i := awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Type: "gp2", GiB: 100, Address: "127.0.0.1:3306", Group: "own"}
 	w.Instances.Add(i)
 	i.ID, i.Source = "orders-2", "orders"
@@ -68,7 +68,7 @@ func (w *world) fill(*testing.T) {
 	w.Endpoints.Add("shop", "reports", "orders")
 }
 
-func (w *world) snapshot(t *testing.T) string {
+func (w *fixture) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
 	for _, id := range []string{"orders", "orders-2", "new", "copy-1", "copy-2", "copy-3", "orders-green-abc123"} {
@@ -88,7 +88,7 @@ func (w *world) snapshot(t *testing.T) string {
 	return strings.Join(append(all, writer.Writer, p.Value, fmt.Sprint(w.Clusters.Has("copy"))), "\n")
 }
 
-func (w *world) open(t *testing.T) *aws.RDS {
+func (w *fixture) open(t *testing.T) *aws.RDS {
 	t.Helper()
 	r, err := aws.OpenRDS(t.Context(), aws.Options{Region: "eu-west-1", Endpoint: w.URL})
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *world) open(t *testing.T) *aws.RDS {
 	return r
 }
 
-func (w *world) action(t *testing.T, name string) action.Action {
+func (w *fixture) action(t *testing.T, name string) action.Action {
 	t.Helper()
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
@@ -109,7 +109,7 @@ func (w *world) action(t *testing.T, name string) action.Action {
 	return a
 }
 
-func (w *world) bind(t *testing.T, name, with string) action.Task {
+func (w *fixture) bind(t *testing.T, name, with string) action.Task {
 	t.Helper()
 	n, err := document.Parse("with", []byte(with))
 	if err != nil {
@@ -123,11 +123,12 @@ func (w *world) bind(t *testing.T, name, with string) action.Task {
 }
 
 func TestActionsConform(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
 	db := labtest.Up(t, "mariadb")
-	w := newWorld(t, db.Target, db.Engine)
+	w := newFixture(t, db.Target, db.Engine)
 	w.Parameter = func(_, name, value string) {
 		if err := db.Database.(engine.Configurable).Change(context.Background(), name, value); err != nil {
 			t.Error(err)
@@ -170,22 +171,23 @@ func TestActionsConform(t *testing.T) {
 					w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Source: "orders", Group: "own"})
 				}
 			}
-			s.Site, s.Snapshot = w.site, w.snapshot
+			s.Cluster, s.Snapshot = w.on, w.snapshot
 			actiontest.Run(t, s)
 		})
 	}
 }
 
 func TestARebootIsSeenByTheServersAge(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
 	db := labtest.Up(t, "mariadb")
-	rebootsAServer(t, newWorld(t, db.Target, db.Engine), db)
+	rebootsAServer(t, newFixture(t, db.Target, db.Engine), db)
 }
 
 // rebootsAServer has the stand-in restart the real server, and asks for it a second time as after a crash.
-func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
+func rebootsAServer(t *testing.T, w *fixture, db labtest.Server) {
 	w.fill(t)
 	restarts := 0
 	w.Rebooted = func(string) {
@@ -210,10 +212,10 @@ func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for range 2 {
-		if _, err := task.Act(ctx, w.site, call); err != nil {
+		if _, err := task.Act(ctx, w.on, call); err != nil {
 			t.Fatal(err)
 		}
-		if err := task.(action.Verifier).Verify(t.Context(), w.site, nil); err != nil {
+		if err := task.(action.Verifier).Verify(t.Context(), w.on, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,15 +225,16 @@ func rebootsAServer(t *testing.T, w *world, db labtest.Server) {
 }
 
 func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	w.Fail("CreateDBInstanceReadReplica", awstest.Lost)
 	task := w.bind(t, "rds.create-replica", "{node: db1, name: new}")
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
-	_, first := task.Act(t.Context(), w.site, call)
-	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
+	_, first := task.Act(t.Context(), w.on, call)
+	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.on, call); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := task.Check(t.Context(), w.site); err != nil || f.State != action.Satisfied {
+	if f, err := task.Check(t.Context(), w.on); err != nil || f.State != action.Satisfied {
 		t.Errorf("after an answer that was lost (%v): %+v, %v", first, f, err)
 	}
 	if n := w.Asked("CreateDBInstanceReadReplica"); n != 1 {
@@ -240,12 +243,13 @@ func TestAnAnswerThatIsLostIsNotAskedForTwice(t *testing.T) {
 }
 
 func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	w.Fail("FailoverDBCluster", awstest.Ignored)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	looks := 0
-	_, err := w.bind(t, "aurora.failover", "{node: db2}").Act(ctx, w.site, action.Call{Token: "one", Progress: func(_ float64, waits string) {
+	_, err := w.bind(t, "aurora.failover", "{node: db2}").Act(ctx, w.on, action.Call{Token: "one", Progress: func(_ float64, waits string) {
 		if !strings.Contains(waits, "orders-2 as the writer") {
 			t.Errorf("it waits for %q", waits)
 		}
@@ -259,7 +263,8 @@ func TestAnAcceptedFailoverThatDoesNothingIsNotCalledDone(t *testing.T) {
 }
 
 func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	for name, c := range map[string]struct{ action, with, says string }{
 		"others' pending values": {"rds.modify-class", "{node: db1, class: db.r6g.large}", "MultiAZ true"},
 		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
@@ -277,7 +282,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 			case "rds.set-parameter":
 				w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql"})
 			}
-			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.site)
+			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.on)
 			var permanent *hint.PermanentError
 			if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason+permanent.Advice, c.says) {
 				t.Errorf("got %v, want a refusal that says %q", err, c.says)
@@ -287,9 +292,10 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 }
 
 func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
-	w.site.AWS = nil
-	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.site)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
+	w.on.AWS = nil
+	_, err := w.bind(t, "rds.modify-class", "{node: db1, class: db.r6g.large}").Check(t.Context(), w.on)
 	var permanent *hint.PermanentError
 	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "aws: {region") {
 		t.Errorf("got %v", err)
@@ -297,7 +303,7 @@ func TestAClusterOfAnotherPlaceIsRefused(t *testing.T) {
 }
 
 // leads waits until a failover that was accepted is over.
-func (w *world) leads(t *testing.T, r *aws.RDS, reader string) {
+func (w *fixture) leads(t *testing.T, r *aws.RDS, reader string) {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		if of, err := r.Aurora(t.Context(), "shop"); err == nil && of.Writer == reader {
@@ -309,22 +315,23 @@ func (w *world) leads(t *testing.T, r *aws.RDS, reader string) {
 
 // What a run made and a person, or a failover, has made a primary of since is not deleted when the run is taken back.
 func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ action, with, says string }{
 		"a replica that was promoted":         {"rds.create-replica", "{node: db1, name: new}", "a standalone primary now"},
 		"a reader that has become the writer": {"aurora.add-reader", "{node: db3, class: db.r6g.large}", "the writer of cluster shop now"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, engine.Target{}, nil)
+			w := newFixture(t, engine.Target{}, nil)
 			task := w.bind(t, c.action, c.with)
 			call := action.Call{Token: "one", Progress: func(float64, string) {}}
-			undo := func() error { return task.(action.Undoer).Undo(t.Context(), w.site, call) }
-			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+			undo := func() error { return task.(action.Undoer).Undo(t.Context(), w.on, call) }
+			if _, err := task.Act(t.Context(), w.on, call); err != nil {
 				t.Fatal(err)
 			}
 			if err := undo(); err != nil || w.Asked("DeleteDBInstance") != 1 {
 				t.Fatalf("what is as it was made is not deleted: %v", err)
 			}
-			if _, err := task.Act(t.Context(), w.site, call); err != nil {
+			if _, err := task.Act(t.Context(), w.on, call); err != nil {
 				t.Fatal(err)
 			}
 			r := w.open(t)
@@ -353,13 +360,14 @@ func TestAnUndoDeletesNothingThatHasBecomeAPrimary(t *testing.T) {
 
 // A failover that others have made since, to a third instance, is not undone with the run's own.
 func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	i := awstest.Instance{ID: "orders-3", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: "127.0.0.1:3306", Group: "own"}
 	w.Instances.Add(i)
 	w.Clusters.Add("shop", "aurora-mysql", "orders-3", "orders-2", "orders")
 	task, asked := w.bind(t, "aurora.failover", "{node: db2}"), w.Asked("FailoverDBCluster")
 	undo := func(before string) error {
-		return task.(action.Undoer).Undo(t.Context(), w.site, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
+		return task.(action.Undoer).Undo(t.Context(), w.on, action.Call{Token: "one", Before: action.Facts{"writer": before}, Progress: func(float64, string) {}})
 	}
 	var refused *hint.PermanentError
 	if err := undo("orders"); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "instance orders-3 is the writer of cluster shop now") || w.Asked("FailoverDBCluster") != asked {
@@ -371,7 +379,7 @@ func TestAnUndoOfAFailoverLeavesTheWriterThatOthersChose(t *testing.T) {
 }
 
 // becomes waits until an instance takes writes of its own.
-func (w *world) becomes(t *testing.T, id string) {
+func (w *fixture) becomes(t *testing.T, id string) {
 	t.Helper()
 	r := w.open(t)
 	err := aws.Await(t.Context(), 2*time.Millisecond, func(string) {}, func(ctx context.Context) (bool, string, error) {
@@ -389,9 +397,10 @@ func (w *world) becomes(t *testing.T, id string) {
 
 // What somebody asked for since the check is not applied beside a tier.
 func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	w.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Cluster: "shop", Pending: map[string]string{"MultiAZ": "true"}})
-	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.site, action.Call{Token: "one", Progress: func(float64, string) {}})
+	_, err := w.bind(t, "aurora.serve", "{node: db2, tier: 3}").Act(t.Context(), w.on, action.Call{Token: "one", Progress: func(float64, string) {}})
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "MultiAZ true") || w.Asked("ModifyDBInstance") != 0 {
 		t.Errorf("got %v after %d changes", err, w.Asked("ModifyDBInstance"))
@@ -400,18 +409,19 @@ func TestATierDoesNotApplyWhatOthersAskedForMeanwhile(t *testing.T) {
 
 // A Plimsoll that dies while a reader is being created is not there to keep it out: the next one does, before anything else.
 func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
-	w := newWorld(t, engine.Target{}, nil)
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
 	task := w.bind(t, "aurora.add-reader", "{node: db3, class: db.r6g.large}")
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
 	ctx, cut := context.WithCancel(t.Context())
 	w.Fail("CreateDBInstance", awstest.Lost)
 	w.Fail("DescribeDBClusterEndpoints", awstest.Broken, awstest.Broken, awstest.Broken, awstest.Broken)
 	call.Progress = func(float64, string) { cut() }
-	if _, err := task.Act(ctx, w.site, call); err == nil {
+	if _, err := task.Act(ctx, w.on, call); err == nil {
 		t.Fatal("it was not cut off")
 	}
 	call.Progress = func(float64, string) {}
-	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.site, call); err != nil {
+	if err := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), w.on, call); err != nil {
 		t.Fatal(err)
 	}
 	if members := w.Endpoints.Members("every"); slices.Contains(members, "new") || w.Asked("CreateDBInstance") != 1 {
@@ -421,7 +431,8 @@ func TestAReaderIsKeptOutAgainWhereNobodyDid(t *testing.T) {
 
 // What belongs to a step that is not undone is not undone either, once it is done.
 func TestAParameterThatLastsIsNotUndone(t *testing.T) {
-	w := newWorld(t, cluster.Node{}.Target, nil)
+	t.Parallel()
+	w := newFixture(t, cluster.Node{}.Target, nil)
 	w.fill(t)
 	w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true) // static: no server is asked for it
 	call := action.Call{Token: "one", Progress: func(float64, string) {}}
@@ -430,21 +441,21 @@ func TestAParameterThatLastsIsNotUndone(t *testing.T) {
 		`{node: db1, name: innodb_buffer_pool_instances, value: "2", lasts: false}`: false,
 	} {
 		task := w.bind(t, "rds.set-parameter", with)
-		before, err := task.Check(t.Context(), w.site)
+		before, err := task.Check(t.Context(), w.on)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := task.Act(t.Context(), w.site, call); err != nil {
+		if _, err := task.Act(t.Context(), w.on, call); err != nil {
 			t.Fatal(err)
 		}
 		undo := call
 		undo.Before = before.Observed
 		var refusal *hint.PermanentError
-		err = task.(action.Undoer).Undo(t.Context(), w.site, undo)
+		err = task.(action.Undoer).Undo(t.Context(), w.on, undo)
 		if stays != errors.As(err, &refusal) || !stays && err != nil {
 			t.Errorf("%s: %v", with, err)
 		}
-		after, err := task.Check(t.Context(), w.site)
+		after, err := task.Check(t.Context(), w.on)
 		if err != nil || (after.State == action.Satisfied) != stays {
 			t.Errorf("%s: undone, it is %+v, %v", with, after, err)
 		}

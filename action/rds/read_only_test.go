@@ -19,6 +19,7 @@ import (
 // A parameter group that a primary and its replica share does not open the replica, by an act or by an undo. The API is a stand-in; the
 // two servers are real, and one replicates from the other.
 func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
@@ -39,13 +40,13 @@ func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
 	gone := cluster.Node{Name: "n9", Target: nodes[1].Target, Instance: "gone"}
 	gone.Target.Addresses = []string{"127.0.0.1:1"}
 	api := awstest.New(t)
-	w := &world{Server: api}
-	w.site = &cluster.Cluster{
+	w := &fixture{Server: api}
+	w.on = &cluster.Cluster{
 		Name: "orders", Environment: cluster.Lab, Engine: enginemysql.Engine{}, Local: m, AWS: &cluster.AWS{Region: "eu-west-1"},
 		List: func(context.Context) ([]cluster.Node, error) { return append(nodes[:2:2], gone), nil },
 	}
-	w.site.AskRoles()
-	t.Cleanup(func() { _ = w.site.Close() })
+	w.on.AskRoles()
+	t.Cleanup(func() { _ = w.on.Close() })
 	fill := func(readOnly string) {
 		api.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: nodes[0].Target.Addresses[0], Group: "own"})
 		api.Instances.Add(awstest.Instance{ID: "orders-2", Class: "db.m5.large", Engine: "mysql", Version: "8.4.6", Address: nodes[1].Target.Addresses[0], Group: "own", Source: "orders"})
@@ -67,13 +68,13 @@ func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
 
 	fill("1")
 	opens := w.bind(t, "rds.set-parameter", `{node: n1, name: read_only, value: "0"}`)
-	_, err = opens.Check(t.Context(), w.site)
+	_, err = opens.Check(t.Context(), w.on)
 	refused("check", err)
-	_, err = opens.Act(t.Context(), w.site, call)
+	_, err = opens.Act(t.Context(), w.on, call)
 	refused("act", err)
-	refused("undo", w.bind(t, "rds.set-parameter", `{node: n1, name: read_only, value: "1"}`).(action.Undoer).Undo(t.Context(), w.site, call))
+	refused("undo", w.bind(t, "rds.set-parameter", `{node: n1, name: read_only, value: "1"}`).(action.Undoer).Undo(t.Context(), w.on, call))
 	for _, with := range []string{`{node: n1, name: read_only, value: "{TrueIfReplica}"}`, `{node: n1, name: read_only, value: "0", alone: true}`} {
-		if f, err := w.bind(t, "rds.set-parameter", with).Check(t.Context(), w.site); err != nil || f.State != action.Needed {
+		if f, err := w.bind(t, "rds.set-parameter", with).Check(t.Context(), w.on); err != nil || f.State != action.Needed {
 			t.Errorf("%s: %+v, %v", with, f, err)
 		}
 	}
@@ -87,11 +88,11 @@ func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
 		}
 	}
 	const said = "not looked at, because RDS does not know their instances: n9"
-	f, err := other.Check(t.Context(), w.site)
+	f, err := other.Check(t.Context(), w.on)
 	if err != nil || f.Reason != said {
 		t.Errorf("found %+v, %v, want that n9 is passed over", f, err)
 	}
-	if out, err := other.Act(t.Context(), w.site, call); err != nil || out["note"] != said {
+	if out, err := other.Act(t.Context(), w.on, call); err != nil || out["note"] != said {
 		t.Errorf("put out %v, %v, want that n9 is passed over", out, err)
 	}
 }

@@ -112,7 +112,7 @@ func settle(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 		return err
 	}
 	if n.Machine != nil {
-		if err := action.Settled(ctx, n.Machine, call); err != nil {
+		if err := action.AwaitProcesses(ctx, n.Machine, call); err != nil {
 			return err
 		}
 	}

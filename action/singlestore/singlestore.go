@@ -11,4 +11,4 @@ func Actions() []action.Action {
 }
 
 // untried ends what every action says of itself.
-const untried = " Tested on a stand-in, not on SingleStore."
+const untried = " Experimental: tested on a stand-in, not on SingleStore."

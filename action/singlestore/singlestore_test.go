@@ -29,8 +29,8 @@ const (
 	pace    = 5 * time.Millisecond
 )
 
-// siteOf is a cluster as the inventory's would be reached; sdb-admin is no process of its own.
-func siteOf(t *testing.T, c *singlestoretest.Cluster) *cluster.Cluster {
+// reached is a cluster as the inventory's would be reached; sdb-admin is no process of its own.
+func reached(t *testing.T, c *singlestoretest.Cluster) *cluster.Cluster {
 	t.Helper()
 	return siteOn(t, c, c.Machine(here(t)))
 }
@@ -50,12 +50,12 @@ func siteOn(t *testing.T, c *singlestoretest.Cluster, machine infra.Machine) *cl
 	master := cluster.Node{Name: "master", Target: c.Target(), Machine: machine, Tool: func(args ...string) (infra.Command, error) {
 		return e.Tool(c.Target(), args...), nil
 	}}
-	site := &cluster.Cluster{
+	on := &cluster.Cluster{
 		Name: "stand-in", Environment: "lab", Engine: e, Local: machine,
 		List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{master}, nil },
 	}
-	t.Cleanup(func() { _ = site.Close() })
-	return site
+	t.Cleanup(func() { _ = on.Close() })
+	return on
 }
 
 func find(t *testing.T, name string) action.Action {
@@ -81,10 +81,10 @@ func bind(t *testing.T, name, with string) action.Task {
 }
 
 // act does what is needed. shown is called with what progress says, when that is known.
-func act(t *testing.T, site *cluster.Cluster, name, with string, shown ...func(string)) {
+func act(t *testing.T, on *cluster.Cluster, name, with string, shown ...func(string)) {
 	t.Helper()
 	task := bind(t, name, with)
-	f, err := task.Check(t.Context(), site.ReadOnly())
+	f, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil || f.State != action.Needed {
 		t.Fatalf("%s: found %+v, %v", name, f, err)
 	}
@@ -96,10 +96,10 @@ func act(t *testing.T, site *cluster.Cluster, name, with string, shown ...func(s
 			}
 		}
 	}
-	if _, err := task.Act(t.Context(), site, call); err != nil {
+	if _, err := task.Act(t.Context(), on, call); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if f, err := task.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
+	if f, err := task.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Satisfied {
 		t.Fatalf("%s: afterwards %+v, %v", name, f, err)
 	}
 }
@@ -109,9 +109,9 @@ func call(f action.CheckResult) action.Call {
 }
 
 // refuses checks and expects a refusal with a reason and advice.
-func refuses(t *testing.T, site *cluster.Cluster, name, with, reason string) {
+func refuses(t *testing.T, on *cluster.Cluster, name, with, reason string) {
 	t.Helper()
-	f, err := bind(t, name, with).Check(t.Context(), site.ReadOnly())
+	f, err := bind(t, name, with).Check(t.Context(), on.ReadOnly())
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, reason) || refusal.Advice == "" {
 		t.Errorf("%s: found %+v, %v; want a refusal: %s", name, f, err, reason)
@@ -133,15 +133,15 @@ func TestActionsConform(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6, Pace: pace})
-			site := siteOf(t, cluster)
+			on := reached(t, cluster)
 			prepare := func(t *testing.T) {
 				for _, name := range c.before {
-					act(t, site, name, leaf)
+					act(t, on, name, leaf)
 				}
 			}
 			prepare(t)
 			s := actiontest.Subject{
-				Action: find(t, c.name), With: c.with, Site: site,
+				Action: find(t, c.name), With: c.with, Cluster: on,
 				Snapshot: func(*testing.T) string { return cluster.String() },
 			}
 			if c.again {
@@ -165,7 +165,7 @@ func TestWaitWholeConforms(t *testing.T) {
 	}
 	goes(t)
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, "singlestore.wait-whole"), With: "{}", Site: siteOf(t, cluster),
+		Action: find(t, "singlestore.wait-whole"), With: "{}", Cluster: reached(t, cluster),
 		Snapshot: func(*testing.T) string { return cluster.String() }, Again: goes, Meanwhile: comes,
 	})
 }
@@ -175,24 +175,24 @@ func TestWaitWhole(t *testing.T) {
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Copies: 2, Partitions: 4})
 	leaf := singlestoretest.Leaf(3)
 	cluster.SetLeaf(leaf, "offline")
-	site := siteOf(t, cluster)
+	on := reached(t, cluster)
 	task := bind(t, "singlestore.wait-whole", "{}")
-	f, err := task.Check(t.Context(), site.ReadOnly())
+	f, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil || f.State != action.Needed || !strings.Contains(f.Reason, leaf+" is offline") {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	c := call(f)
 	c.Progress = func(float64, string) { cluster.SetLeaf(leaf, "online") } // as soon as it waits
-	if _, err := task.Act(t.Context(), site, c); err != nil {
+	if _, err := task.Act(t.Context(), on, c); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := task.Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Satisfied {
+	if f, err := task.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Satisfied {
 		t.Errorf("%+v, %v", f, err)
 	}
 	cluster.SetPartition("db", 0, true)
 	ended, cancel := context.WithCancel(t.Context())
 	c.Progress = func(float64, string) { cancel() }
-	if _, err := task.Act(ended, site, c); err == nil || !strings.Contains(err.Error(), "fewer than 2 copies online of db:0") {
+	if _, err := task.Act(ended, on, c); err == nil || !strings.Contains(err.Error(), "fewer than 2 copies online of db:0") {
 		t.Errorf("what did not come: %v", err)
 	}
 }
@@ -200,14 +200,14 @@ func TestWaitWhole(t *testing.T) {
 // A leaf comes and goes, by a program in the place of sdb-admin: partitions move onto it and off it, none is lost, and progress names what moves.
 func TestALeafComesAndGoes(t *testing.T) {
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Partitions: 6, Databases: []string{"db", "other"}, Pace: pace})
-	site := siteOn(t, cluster, here(t))
+	on := siteOn(t, cluster, here(t))
 	cluster.OnPath(t)
 	before := cluster.String()
 	leaf := "leaf: " + newLeaf
-	act(t, site, "singlestore.create-node", leaf)
-	act(t, site, "singlestore.add-leaf", leaf)
+	act(t, on, "singlestore.create-node", leaf)
+	act(t, on, "singlestore.add-leaf", leaf)
 	release, progress := cluster.Hold(t), ""
-	act(t, site, "singlestore.rebalance", "{}", func(text string) {
+	act(t, on, "singlestore.rebalance", "{}", func(text string) {
 		if progress == "" {
 			progress = text
 			release()
@@ -216,7 +216,7 @@ func TestALeafComesAndGoes(t *testing.T) {
 	if progress != "copy 0 of 2, promote 0 of 2, 3s left by the server's estimate" {
 		t.Errorf("progress: %q", progress)
 	}
-	layout := layoutOf(t, site)
+	layout := layoutOf(t, on)
 	held := map[string]int{}
 	for _, p := range layout.Partitions {
 		held[p.Leaf]++
@@ -224,9 +224,9 @@ func TestALeafComesAndGoes(t *testing.T) {
 	if held[newLeaf] != 4 || len(layout.Partitions) != 12 {
 		t.Errorf("partitions by leaf: %v", held)
 	}
-	act(t, site, "singlestore.remove-leaf", leaf)
-	act(t, site, "singlestore.delete-node", leaf)
-	if len(layoutOf(t, site).Partitions) != 12 || strings.Count(cluster.String(), "leaf ") != strings.Count(before, "leaf ") {
+	act(t, on, "singlestore.remove-leaf", leaf)
+	act(t, on, "singlestore.delete-node", leaf)
+	if len(layoutOf(t, on).Partitions) != 12 || strings.Count(cluster.String(), "leaf ") != strings.Count(before, "leaf ") {
 		t.Errorf("afterwards\n%s\nbefore\n%s", cluster, before)
 	}
 
@@ -244,9 +244,9 @@ func TestALeafComesAndGoes(t *testing.T) {
 	}
 }
 
-func layoutOf(t *testing.T, site *cluster.Cluster) engine.Layout {
+func layoutOf(t *testing.T, on *cluster.Cluster) engine.Layout {
 	t.Helper()
-	db, err := site.Database(t.Context(), "")
+	db, err := on.Database(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,26 +259,26 @@ func layoutOf(t *testing.T, site *cluster.Cluster) engine.Layout {
 
 func TestWhatWouldLoseDataIsRefused(t *testing.T) {
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 2, Copies: 2, Partitions: 4})
-	site := siteOf(t, cluster)
+	on := reached(t, cluster)
 	first, third := "leaf: "+singlestoretest.Leaf(1), singlestoretest.Leaf(3)
 
 	cluster.SetLeaf(third, "offline")
-	refuses(t, site, "singlestore.add-leaf", "leaf: "+newLeaf, third+" is offline")
-	refuses(t, site, "singlestore.remove-leaf", first, third+" is offline")
-	refuses(t, site, "singlestore.remove-leaf", "leaf: "+third, "cannot move its data")
-	refuses(t, site, "singlestore.add-leaf", "leaf: "+newLeaf+"\ngroup: 2", "offline")
+	refuses(t, on, "singlestore.add-leaf", "leaf: "+newLeaf, third+" is offline")
+	refuses(t, on, "singlestore.remove-leaf", first, third+" is offline")
+	refuses(t, on, "singlestore.remove-leaf", "leaf: "+third, "cannot move its data")
+	refuses(t, on, "singlestore.add-leaf", "leaf: "+newLeaf+"\ngroup: 2", "offline")
 	cluster.SetLeaf(third, "online")
 
 	cluster.SetPartition("db", 1, true)
-	refuses(t, site, "singlestore.remove-leaf", first, "no copy is online of db:1")
+	refuses(t, on, "singlestore.remove-leaf", first, "no copy is online of db:1")
 	cluster.SetPartition("db", 1, false)
 
-	if f, err := bind(t, "singlestore.remove-leaf", first).Check(t.Context(), site.ReadOnly()); err != nil || f.State != action.Needed {
+	if f, err := bind(t, "singlestore.remove-leaf", first).Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
 		t.Errorf("with nothing amiss: %+v, %v", f, err)
 	}
 	doomed := bind(t, "singlestore.delete-node", first)
 	var refusal *hint.PermanentError
-	if _, err := doomed.Act(t.Context(), site, call(action.CheckResult{})); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "part of the cluster") {
+	if _, err := doomed.Act(t.Context(), on, call(action.CheckResult{})); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "part of the cluster") {
 		t.Errorf("a leaf is deleted: %v", err)
 	}
 }
@@ -286,15 +286,15 @@ func TestWhatWouldLoseDataIsRefused(t *testing.T) {
 // The last leaf of an availability group stays, and a leaf's pair is spoken of.
 func TestRedundancyIsKept(t *testing.T) {
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 1, Copies: 2, Paired: true, Partitions: 2})
-	site := siteOf(t, cluster)
-	refuses(t, site, "singlestore.remove-leaf", "leaf: "+singlestoretest.Leaf(1), "last leaf of availability group 1")
+	on := reached(t, cluster)
+	refuses(t, on, "singlestore.remove-leaf", "leaf: "+singlestoretest.Leaf(1), "last leaf of availability group 1")
 
-	act(t, site, "singlestore.create-node", "leaf: "+newLeaf)
-	act(t, site, "singlestore.add-leaf", "leaf: "+newLeaf)
-	refuses(t, site, "singlestore.rebalance", "{}", "without a partner is "+newLeaf)
+	act(t, on, "singlestore.create-node", "leaf: "+newLeaf)
+	act(t, on, "singlestore.add-leaf", "leaf: "+newLeaf)
+	refuses(t, on, "singlestore.rebalance", "{}", "without a partner is "+newLeaf)
 
 	task := bind(t, "singlestore.remove-leaf", "leaf: "+singlestoretest.Leaf(1))
-	f, err := task.Check(t.Context(), site.ReadOnly())
+	f, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,23 +306,23 @@ func TestRedundancyIsKept(t *testing.T) {
 // Of two rebalances the second is refused; one that was cut off is waited for, and one that failed says at which move.
 func TestRebalancesMeet(t *testing.T) {
 	cluster := singlestoretest.New(t, singlestoretest.Spec{Leaves: 1, Partitions: 6, Pace: pace})
-	site := siteOf(t, cluster)
-	act(t, site, "singlestore.create-node", "leaf: "+newLeaf)
-	act(t, site, "singlestore.add-leaf", "leaf: "+newLeaf)
+	on := reached(t, cluster)
+	act(t, on, "singlestore.create-node", "leaf: "+newLeaf)
+	act(t, on, "singlestore.add-leaf", "leaf: "+newLeaf)
 
 	task := bind(t, "singlestore.rebalance", "database: db")
-	f, err := task.Check(t.Context(), site.ReadOnly())
+	f, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil || f.Observed["db"] != "3 copy, 3 promote" || !strings.Contains(f.Reason, "estimate") {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	cluster.Fail("PROMOTE PARTITION WITH DROP")
-	if _, err := task.Act(t.Context(), site, call(f)); err == nil || !strings.Contains(err.Error(), "Rebalance failed") {
+	if _, err := task.Act(t.Context(), on, call(f)); err == nil || !strings.Contains(err.Error(), "Rebalance failed") {
 		t.Errorf("a rebalance that fails: %v", err)
 	}
 
 	cluster.Reset(t)
-	act(t, site, "singlestore.create-node", "leaf: "+newLeaf)
-	act(t, site, "singlestore.add-leaf", "leaf: "+newLeaf)
+	act(t, on, "singlestore.create-node", "leaf: "+newLeaf)
+	act(t, on, "singlestore.add-leaf", "leaf: "+newLeaf)
 	release := cluster.Hold(t)
 	ctx, cut := context.WithCancel(t.Context())
 	c := call(f)
@@ -331,13 +331,13 @@ func TestRebalancesMeet(t *testing.T) {
 			cut() // it is under way
 		}
 	}
-	if _, err := task.Act(ctx, site, c); err == nil {
+	if _, err := task.Act(ctx, on, c); err == nil {
 		t.Error("an act that was cut off succeeded")
 	}
-	refuses(t, site, "singlestore.add-leaf", "leaf: 10.0.0.8:3306", "another rebalance of db is under way")
+	refuses(t, on, "singlestore.add-leaf", "leaf: 10.0.0.8:3306", "another rebalance of db is under way")
 	release()
-	settled := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), site, call(f))
-	after, err := task.Check(t.Context(), site.ReadOnly())
+	settled := task.(action.InFlightWaiter).AwaitInFlight(t.Context(), on, call(f))
+	after, err := task.Check(t.Context(), on.ReadOnly())
 	if settled != nil || err != nil || after.State != action.Satisfied {
 		t.Errorf("settled %v, then %+v, %v", settled, after, err)
 	}

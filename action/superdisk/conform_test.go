@@ -17,7 +17,7 @@ import (
 // stage is a machine with two blank disks, as a cluster of one node.
 type stage struct {
 	infra.Machine
-	site           *machinetest.Site
+	host           *machinetest.Host
 	local, network string
 	cluster        *cluster.Cluster
 }
@@ -83,12 +83,12 @@ func (s *stage) must(t *testing.T, name string, with ...string) action.Facts {
 
 // TestActionsConform runs every action that leaves something behind through the conformance suite, on a real array.
 func TestActionsConform(t *testing.T) {
-	s := newStage(t)
+	s := newStage(t, 32)
 	node := "node: n1\n"
 	legs := fmt.Sprintf("local: %s\nnetwork: %s\nmount: /run/data\nreserve: 1048576\n", s.local, s.network)
 	run := func(a action.Action, with string, more ...func(*actiontest.Subject)) {
 		t.Run(a.Name, func(t *testing.T) {
-			subject := actiontest.Subject{Action: a, With: node + with, Site: s.cluster, Snapshot: s.snapshot, Cuts: []time.Duration{20 * time.Millisecond}}
+			subject := actiontest.Subject{Action: a, With: node + with, Cluster: s.cluster, Snapshot: s.snapshot, Cuts: []time.Duration{20 * time.Millisecond}}
 			for _, f := range more {
 				f(&subject)
 			}
@@ -117,7 +117,7 @@ func TestActionsConform(t *testing.T) {
 
 // TestAHungLegIsGivenUp has the network leg hang under writes: it is taken away after its time-out, and given back.
 func TestAHungLegIsGivenUp(t *testing.T) {
-	s, ctx := newStage(t), t.Context()
+	s, ctx := newStage(t, 34), t.Context()
 	s.must(t, "superdisk.create", "node: n1", "local: "+s.local, "network: "+s.network, "mount: /run/data", "reserve: 1048576")
 	if out := s.must(t, "superdisk.give-up", "node: n1", "after: 1s", "for: 1s"); out["hung"] != false {
 		t.Errorf("nothing hangs: %v", out)
@@ -126,7 +126,7 @@ func TestAHungLegIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.site.Hang(t, s.network, true)
+	s.host.Hang(t, s.network, true)
 	task := s.task(t, "superdisk.give-up", "node: n1", "after: 2s", "for: 1m")
 	before, err := task.Check(ctx, s.cluster.ReadOnly())
 	if err != nil {
@@ -156,7 +156,7 @@ func TestAHungLegIsGivenUp(t *testing.T) {
 // TestAMigrationGoesOnAfterItsDeath has one cut off at its worst moment: the old disk is unmounted, and the array not yet in its place,
 // with half a copy on it.
 func TestAMigrationGoesOnAfterItsDeath(t *testing.T) {
-	s := newStage(t)
+	s := newStage(t, 35)
 	ctx := t.Context()
 	local, err := superdisk.Resolve(ctx, s, s.local)
 	if err != nil {

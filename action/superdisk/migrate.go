@@ -239,7 +239,7 @@ func (s *migrate) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 	if err != nil {
 		return err
 	}
-	return action.Settled(ctx, m, c)
+	return action.AwaitProcesses(ctx, m, c)
 }
 
 // Undo takes the array apart as long as the files are not used on it.

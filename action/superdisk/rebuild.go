@@ -145,7 +145,7 @@ func (r *rebuild) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 	if err != nil {
 		return err
 	}
-	return action.Settled(ctx, m, c)
+	return action.AwaitProcesses(ctx, m, c)
 }
 
 // wasLeg says that a device was a leg, and not given up, when these facts were observed.

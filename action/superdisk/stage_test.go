@@ -15,12 +15,13 @@ import (
 
 func TestMain(m *testing.M) { machinetest.Main(m) }
 
-func newStage(t *testing.T) *stage {
-	site := machinetest.New(t, 32)
-	m := site.Boot(t, "one")
-	t.Setenv("PLIMSOLL_HOME", t.TempDir())
-	s := &stage{Machine: m, site: site, local: site.Volume(t, 384<<20, "one"), network: site.Volume(t, 384<<20, "one")}
-	s.cluster = &cluster.Cluster{Name: "c", Environment: "lab", Local: here(t), Volumes: site.Volumes, List: func(context.Context) ([]cluster.Node, error) {
+// newStage boots a machine, beside those of other tests, whose addresses have another number.
+func newStage(t *testing.T, net int) *stage {
+	t.Parallel()
+	host := machinetest.New(t, net)
+	m := host.Boot(t, "one")
+	s := &stage{Machine: m, host: host, local: host.Volume(t, 384<<20, "one"), network: host.Volume(t, 384<<20, "one")}
+	s.cluster = &cluster.Cluster{Name: "c", Environment: "lab", Local: here(t), Volumes: host.Volumes, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{{Name: "n1", Machine: m}}, nil
 	}}
 	return s

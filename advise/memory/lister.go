@@ -66,7 +66,7 @@ func (f *fileLister) name() string { return "file" }
 
 func (f *fileLister) close(ctx context.Context) error {
 	err := f.file.Close(ctx)
-	if f.file.Lasting() {
+	if f.file.OfTheServer() {
 		return err
 	}
 	return errors.Join(err, f.files.Remove(ctx, f.file.Path()))
@@ -118,15 +118,15 @@ func sampled(l engine.PageList, every int) engine.PageList {
 	}
 	kept := engine.PageList{Total: l.Total}
 	for i, p := range l.Pages {
-		if scatter(uint64(p))%uint64(every) == 0 {
+		if mix64(uint64(p))%uint64(every) == 0 {
 			kept.Pages, kept.Ranks = append(kept.Pages, p), append(kept.Ranks, l.Ranks[i])
 		}
 	}
 	return kept
 }
 
-// scatter is the finalizer of SplitMix64.
-func scatter(x uint64) uint64 {
+// mix64 is the finalizer of SplitMix64.
+func mix64(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31

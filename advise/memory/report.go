@@ -58,13 +58,13 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 // operations are those on the disk a second: all, the writes among them, and the largest of any ten seconds.
 func operations(intervals []Interval) (iops, writes, peak float64) {
 	var seconds, all, written float64
-	var stretch, within float64
+	var span, within float64 // of the seconds that are summed up for the peak
 	for _, i := range intervals {
 		n := float64(i.Counts.DiskReads + i.Counts.Written)
 		seconds, all, written = seconds+i.Seconds, all+n, written+float64(i.Counts.Written)
-		if stretch, within = stretch+i.Seconds, within+n; stretch >= 10 {
-			peak = max(peak, within/stretch)
-			stretch, within = 0, 0
+		if span, within = span+i.Seconds, within+n; span >= 10 {
+			peak = max(peak, within/span)
+			span, within = 0, 0
 		}
 	}
 	iops = all / max(seconds, 1e-9)

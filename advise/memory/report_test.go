@@ -71,9 +71,9 @@ func TestWhereTheModelDisagreesConfidenceIsLow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	next := func() engine.Page {
 		if rng.Float64() < 0.93 {
-			return engine.Page(scatter(uint64(rng.IntN(hot))))
+			return engine.Page(mix64(uint64(rng.IntN(hot))))
 		}
-		return engine.Page(scatter(uint64(hot + rng.IntN(cold))))
+		return engine.Page(mix64(uint64(hot + rng.IntN(cold))))
 	}
 	intervals := lookAt(newCache(size), next, 200, 400, 1)
 	doubted := 0

@@ -64,7 +64,7 @@ func draws(seed uint64, pages int, skew float64) func() engine.Page {
 				high = mid
 			}
 		}
-		return engine.Page(scatter(uint64(low)))
+		return engine.Page(mix64(uint64(low)))
 	}
 }
 

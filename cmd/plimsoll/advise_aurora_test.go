@@ -15,6 +15,9 @@ import (
 // An Aurora cluster is recognized by the inventory, is asked for no volume, and its storage is priced by what CloudWatch says that it was billed.
 // The API is a stand-in's (awstest), for no account of AWS was there to be asked; the servers are real ones of MySQL.
 func TestAdviceOnAurora(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}

@@ -12,6 +12,9 @@ import (
 
 // A run of a cluster of the inventory whose servers are a lab's keeps that lab, until it is taken away by force.
 func TestALabOnWhichARunWorksIsKept(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}

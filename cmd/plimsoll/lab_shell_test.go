@@ -7,6 +7,9 @@ import (
 
 // TestAShellExecutesAsTheAdministrator asks a real server by the cluster's name alone.
 func TestAShellExecutesAsTheAdministrator(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}

@@ -17,6 +17,9 @@ import (
 // The commands on machines work in a pod, by the real kubectl. The pod is a stand-in: processes of this machine behind what speaks as an API
 // server does.
 func TestMachinesInPods(t *testing.T) {
+	if apart(t) {
+		return
+	}
 	if testing.Short() {
 		t.Skip("builds the helper, and starts kubectl a few times")
 	}

@@ -25,7 +25,7 @@ type rdsStandIn struct {
 	t       *testing.T
 	api     *awstest.Server
 	servers *lab.Cluster
-	site    *cluster.Cluster  // the servers themselves
+	on      *cluster.Cluster  // the servers themselves
 	address map[string]string // of the servers, by their names in the lab
 	fill    func()            // puts the instances as they are at first
 
@@ -44,9 +44,9 @@ func newRDS(t *testing.T, nodes int, separate bool) *rdsStandIn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.site = labtest.AsAWS(s.servers, here)
-	t.Cleanup(func() { _ = s.site.Close() })
-	list, err := s.site.List(t.Context())
+	s.on = labtest.AsAWS(s.servers, here)
+	t.Cleanup(func() { _ = s.on.Close() })
+	list, err := s.on.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (s *rdsStandIn) do(node string, texts ...string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := s.site.Execute(ctx, node, texts, func(int) {}); err != nil {
+	if err := s.on.Execute(ctx, node, texts, func(int) {}); err != nil {
 		s.t.Errorf("%s: %s: %v", node, strings.Join(texts, "; "), err)
 	}
 }
@@ -173,7 +173,7 @@ func blueGreenOfRDS(t *testing.T) *rdsStandIn {
 	s.api.SwitchedOver = func(awstest.Instance, awstest.Instance) { // as RDS: the former takes no writes, the copy has all and follows nobody
 		serves = "n2"
 		s.do("n1", "SET GLOBAL super_read_only = ON")
-		end, err := s.site.Value(context.Background(), "n1", "SELECT @@GLOBAL.gtid_executed")
+		end, err := s.on.Value(context.Background(), "n1", "SELECT @@GLOBAL.gtid_executed")
 		if err != nil {
 			t.Error(err)
 		}

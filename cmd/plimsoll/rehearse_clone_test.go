@@ -114,7 +114,7 @@ steps:
 func (s *rdsStandIn) clones(began func(clone string)) {
 	s.api.Cloned = func(_, clone string) string {
 		began(clone)
-		claim, err := s.site.Value(context.Background(), "n1", "SELECT CONCAT_WS(\"','\", run, holder, epoch, since, expires) FROM plimsoll.claim")
+		claim, err := s.on.Value(context.Background(), "n1", "SELECT CONCAT_WS(\"','\", run, holder, epoch, since, expires) FROM plimsoll.claim")
 		if err != nil || strings.HasPrefix(claim, "'") {
 			s.t.Errorf("the run that clones has no claim to be copied: %s, %v", claim, err)
 		}
@@ -160,7 +160,7 @@ func TestACloneThatWasKilledInItsCreationReleasesTheCopiedClaim(t *testing.T) {
 	}
 	claimed := func() string {
 		t.Helper()
-		run, err := s.site.Value(t.Context(), "n2", "SELECT run FROM plimsoll.claim")
+		run, err := s.on.Value(t.Context(), "n2", "SELECT run FROM plimsoll.claim")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestACloneThatWasKilledInItsCreationReleasesTheCopiedClaim(t *testing.T) {
 
 func columnsOf(t *testing.T, s *rdsStandIn, node string) string {
 	t.Helper()
-	v, err := s.site.Value(t.Context(), node, "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'app' AND table_name = 't'")
+	v, err := s.on.Value(t.Context(), node, "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'app' AND table_name = 't'")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,17 +59,17 @@ func TestRealOnlineChangeOutlivesPlimsoll(t *testing.T) {
 	if err := looked.Close(); err != nil {
 		t.Fatal(err)
 	}
-	site := &cluster.Cluster{Name: "altered", Engine: enginemysql.Engine{}, List: func(context.Context) ([]cluster.Node, error) {
+	on := &cluster.Cluster{Name: "altered", Engine: enginemysql.Engine{}, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{{Name: "n1", Target: target}}, nil
 	}}
-	t.Cleanup(func() { _ = site.Close() })
+	t.Cleanup(func() { _ = on.Close() })
 	machine, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := func(query string) string {
 		t.Helper()
-		v, err := site.Value(t.Context(), "", query)
+		v, err := on.Value(t.Context(), "", query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,18 +83,18 @@ func TestRealOnlineChangeOutlivesPlimsoll(t *testing.T) {
 		}
 		return found
 	}
-	if err := site.Execute(t.Context(), "", []string{"CREATE DATABASE shop"}, func(int) {}); err != nil {
+	if err := on.Execute(t.Context(), "", []string{"CREATE DATABASE shop"}, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		table string
 		dies  bool // the tool too
 	}{{"one", false}, {"two", true}} {
-		if err := site.Execute(t.Context(), "", []string{"CREATE TABLE shop." + c.table + " (id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(99)) AS SELECT seq AS id, REPEAT('x', 90) AS text FROM shop.seq_1_to_50000"}, func(int) {}); err != nil {
+		if err := on.Execute(t.Context(), "", []string{"CREATE TABLE shop." + c.table + " (id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(99)) AS SELECT seq AS id, REPEAT('x', 90) AS text FROM shop.seq_1_to_50000"}, func(int) {}); err != nil {
 			t.Fatal(err)
 		}
 		for range 8 { // the tool pauses meanwhile
-			go func() { _, _ = site.Value(t.Context(), "", "SELECT SLEEP(25)") }()
+			go func() { _, _ = on.Value(t.Context(), "", "SELECT SLEEP(25)") }()
 		}
 		column := "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'shop' AND table_name = '" + c.table + "' AND column_name = 'note'"
 		dies := exec.CommandContext(t.Context(), program, "runbook", "run", "mysql/alter-table", "--cluster", "altered", "--yes",

@@ -89,14 +89,14 @@ func TestRealDatabaseVanishes(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	site, err := home.OpenCluster(t.Context(), "vanish", &inventory.Inventory{}, deps)
+	on, err := home.OpenCluster(t.Context(), "vanish", &inventory.Inventory{}, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := site.Execute(t.Context(), "", []string{"INSERT INTO v.go VALUES (1)"}, func(int) {}); err != nil {
+	if err := on.Execute(t.Context(), "", []string{"INSERT INTO v.go VALUES (1)"}, func(int) {}); err != nil {
 		t.Error(err)
 	}
-	if err := site.Close(); err != nil {
+	if err := on.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, said, code := typed(t, "runbook", "resume", run, "--reason", "the server is back", "--yes"); code != 0 {

@@ -101,5 +101,5 @@ func (f *pageFile) Close(ctx context.Context) error {
 	return f.set(ctx, "innodb_buffer_pool_filename", admin.Text(f.formerName))
 }
 
-// Lasting tells whether the file is the server's own, to stay after Close.
-func (f *pageFile) Lasting() bool { return f.name == f.formerName }
+// OfTheServer tells whether the file is the server's own, to stay after Close.
+func (f *pageFile) OfTheServer() bool { return f.name == f.formerName }

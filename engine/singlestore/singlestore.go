@@ -1,4 +1,4 @@
-// Package singlestore is the adapter for SingleStore, which speaks MySQL's protocol. It was written from SingleStore's public
+// Package singlestore is the adapter for SingleStore, experimental, which speaks MySQL's protocol. It was written from SingleStore's public
 // documentation, and no SingleStore was there to try it on: its tests ask a server of their own that answers as documented.
 package singlestore
 

@@ -16,25 +16,25 @@ func TestEqualsRarelyFailAndSlowerOnesDo(t *testing.T) {
 	s := study{seed: testSeed, share: 1}
 	five := plan{5, 60}
 	for _, c := range []struct {
-		world world
-		power float64 // promised; 0: none
+		service service
+		power   float64 // promised; 0: none
 	}{
-		{world{correlation: 0.6, noise: 0.08, times: drawn}, 0.9},
-		{world{correlation: 0.8, noise: 0.10, times: even}, 0},
+		{service{correlation: 0.6, noise: 0.08, times: drawn}, 0.9},
+		{service{correlation: 0.8, noise: 0.10, times: even}, 0},
 	} {
-		trials := compare(s, c.world, five, 50)
+		trials := compare(s, c.service, five, 50)
 		for name, wrong := range map[string]proportion{
 			"p99":        count(trials, func(c comparison) bool { return c.p99 == analyze.Fail }),
 			"throughput": count(trials, func(c comparison) bool { return c.throughput == analyze.Fail }),
 		} {
 			if !wrong.atMost(0.01) {
-				t.Errorf("%+v: %s of equals FAILed in %v", c.world, name, wrong)
+				t.Errorf("%+v: %s of equals FAILed in %v", c.service, name, wrong)
 			}
 		}
 		if found := count(trials, func(c comparison) bool { return c.slower == analyze.Fail }); !found.atLeast(c.power) {
-			t.Errorf("%+v: a p99 that is 10 %% longer was found in %v, promised %v", c.world, found, c.power)
+			t.Errorf("%+v: a p99 that is 10 %% longer was found in %v, promised %v", c.service, found, c.power)
 		}
-		if c.world.times == even {
+		if c.service.times == even {
 			// The simulation is hard enough to catch a method that takes seconds for independent.
 			if naive := count(trials, func(c comparison) bool { return c.welch }); naive.share() < 0.05 {
 				t.Errorf("even the naive test is wrong in %v only", naive)
@@ -62,7 +62,7 @@ func TestIntervalsOfOneRoundHoldTheTruth(t *testing.T) {
 	t.Logf("seed %d", testSeed)
 	s := study{seed: testSeed, share: 1}
 	for correlation, promised := range map[float64]float64{0: 0.985, 0.6: 0.98, 0.8: 0.97} {
-		w := countedWorld(correlation)
+		w := countedService(correlation)
 		within := repeat(s, "one round", 150, func(src *source) bool {
 			e := analyze.EstimateOf(analyze.Quantity{Rounds: src.rounds(w, 1, 300, 1), Statistic: analyze.Throughput()}, analyze.Options{})
 			return e.Low <= meanThroughput(w) && meanThroughput(w) <= e.High
@@ -78,14 +78,14 @@ func TestDisturbancesAreDated(t *testing.T) {
 	s := study{seed: testSeed, share: 1}
 	for _, correlation := range []float64{0, 0.6} {
 		dates := repeat(s, "date", 100, func(src *source) dating {
-			return disturb(src, world{correlation: correlation, noise: 0.1, times: none}, 0.2)
+			return disturb(src, service{correlation: correlation, noise: 0.1, times: none}, 0.2)
 		})
 		if onset := count(dates, func(d dating) bool { return d.onsetWithin(1) }); !onset.atLeast(0.98) {
 			t.Errorf("ρ=%v: onset of a fall by 20 %% found within a second in %v", correlation, onset)
 		}
 	}
 	quiet := repeat(s, "quiet", 60, func(src *source) dating {
-		return disturb(src, world{correlation: 0.6, noise: 0.1, times: drawn}, 0)
+		return disturb(src, service{correlation: 0.6, noise: 0.1, times: drawn}, 0)
 	})
 	if found := count(quiet, func(d dating) bool { return d.found }); !found.atMost(0.02) {
 		t.Errorf("where nothing happened an onset was found in %v", found)
@@ -95,7 +95,7 @@ func TestDisturbancesAreDated(t *testing.T) {
 func TestWarmUpsEndWhenTheyShould(t *testing.T) {
 	t.Logf("seed %d", testSeed)
 	s := study{seed: testSeed, share: 1}
-	w := world{noise: 0.10, correlation: 0.6}
+	w := service{noise: 0.10, correlation: 0.6}
 	rising := repeat(s, "rising", 30, func(src *source) bool {
 		for range steadySeconds(src, w, time.Minute, 120, func(i int) float64 { return 1 + 0.3*float64(i)/60 }) {
 			return true

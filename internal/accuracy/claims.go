@@ -11,7 +11,7 @@ func manyClaims(s study) (string, error) {
 	const claims = 6
 	type result struct{ wrong, found, alone bool }
 	results := repeat(s, "claims", s.trials(400), func(src *source) result {
-		w := countedWorld(0.6)
+		w := countedService(0.6)
 		var asked []analyze.Claim
 		for range claims - 1 {
 			a, b := src.rounds(w, 5, 60, 1), src.rounds(w, 5, 60, 1)

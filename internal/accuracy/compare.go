@@ -22,7 +22,7 @@ type plan struct{ rounds, seconds int }
 func (p plan) String() string { return fmt.Sprintf("%d × %d s", p.rounds, p.seconds) }
 
 // compare simulates trials of a plan in a world. The cells take turns, as they do in a trial.
-func compare(s study, w world, p plan, trials int) []comparison {
+func compare(s study, w service, p plan, trials int) []comparison {
 	return repeat(s, fmt.Sprint(w, p), trials, func(src *source) comparison {
 		a, b, slow := src.rounds(w, p.rounds, p.seconds, 1), src.rounds(w, p.rounds, p.seconds, 1), src.rounds(w, p.rounds, p.seconds, 1.1)
 		c := comparison{
@@ -65,19 +65,19 @@ var plans = []struct {
 // kinds are the worlds in which plans are compared, at several correlations.
 var kinds = []struct {
 	title        string
-	world        world
+	service      service
 	correlations []float64
 }{
 	{
 		`**Times drawn one by one.** The level varies by 8 % from second to second. The 1,000 operations of a second add noise of their own, so that
 its p99 varies by about 15 % and shows less correlation than the level that drives it: a slow wave under fast noise, which is
 the harder thing to see.`,
-		world{noise: 0.08, times: drawn}, []float64{0, 0.3, 0.6, 0.8, 0.95},
+		service{noise: 0.08, times: drawn}, []float64{0, 0.3, 0.6, 0.8, 0.95},
 	},
 	{
 		`**Percentiles that follow the level.** The level varies by 10 %, and the p99 of each second does just that, with just that
 correlation.`,
-		world{noise: 0.10, times: even}, []float64{0.6, 0.8, 0.95},
+		service{noise: 0.10, times: even}, []float64{0.6, 0.8, 0.95},
 	},
 }
 
@@ -90,7 +90,7 @@ func comparisons(s study) (string, error) {
 			"t-test on seconds: false FAIL", "t-test on rounds: false FAIL", "its power")
 		for _, p := range plans {
 			for _, correlation := range kind.correlations {
-				w := kind.world
+				w := kind.service
 				w.correlation = correlation
 				trials := compare(s, w, p.plan, s.trials(p.trials))
 				t.row(comparisonRow(s, w, p.plan, trials)...)
@@ -124,7 +124,7 @@ Rounds are alike here but for their seconds; the next section is about rounds th
 %s`, proportion{wrong, asked}, proportion{found, found + missed}, &tables, detectable(s)), nil
 }
 
-func comparisonRow(s study, w world, p plan, trials []comparison) []string {
+func comparisonRow(s study, w service, p plan, trials []comparison) []string {
 	is := func(pick func(comparison) analyze.Answer, answer analyze.Answer) string {
 		return count(trials, func(c comparison) bool { return pick(c) == answer }).String()
 	}
@@ -150,7 +150,7 @@ func comparisonRow(s study, w world, p plan, trials []comparison) []string {
 func detectable(s study) string {
 	t := newTable("level varies by", "p99 of a second varies by", "rounds of 60 s", "p99 must be longer by", "throughput lower by")
 	for _, noise := range []float64{0.04, 0.08, 0.16} {
-		w := world{correlation: 0.6, noise: noise, times: drawn}
+		w := service{correlation: 0.6, noise: noise, times: drawn}
 		_, varies := lagOne(newSource(s.seed, 0).rounds(w, 20, 300, 1))
 		for _, rounds := range []int{1, 3, 5, 10} {
 			type needed struct{ p99, throughput float64 }

@@ -30,7 +30,7 @@ half independent seconds, and nothing that looks at this minute alone can know h
 }
 
 // meanThroughput is the true one: throughput goes with the root of the level, whose log is normal.
-func meanThroughput(w world) float64 { return perSecond * math.Exp(w.noise*w.noise/8) }
+func meanThroughput(w service) float64 { return perSecond * math.Exp(w.noise*w.noise/8) }
 
 func estimateRow(s study, p plan, correlation float64, trials int) []string {
 	type result struct {
@@ -38,7 +38,7 @@ func estimateRow(s study, p plan, correlation float64, trials int) []string {
 		naive, effective bool
 		seconds          float64
 	}
-	w := countedWorld(correlation)
+	w := countedService(correlation)
 	truth := meanThroughput(w)
 	results := repeat(s, fmt.Sprint("estimate", p, correlation), trials, func(src *source) result {
 		rounds := src.rounds(w, p.rounds, p.seconds, 1)

@@ -32,7 +32,7 @@ func impacts(s study) (string, error) {
 	for _, fall := range []float64{0.1, 0.2, 0.3, 0.5, 1} {
 		for _, correlation := range []float64{0, 0.6, 0.8} {
 			results := repeat(s, fmt.Sprint("impact", fall, correlation), s.trials(300), func(src *source) dating {
-				return disturb(src, world{correlation: correlation, noise: 0.1, times: none}, fall)
+				return disturb(src, service{correlation: correlation, noise: 0.1, times: none}, fall)
 			})
 			var lost []float64
 			for _, r := range results {
@@ -50,7 +50,7 @@ func impacts(s study) (string, error) {
 	quiet := newTable("correlation", "onset found where nothing happened, in 2 min")
 	for _, correlation := range []float64{0, 0.6, 0.8, 0.95} {
 		results := repeat(s, fmt.Sprint("quiet", correlation), s.trials(300), func(src *source) dating {
-			return disturb(src, world{correlation: correlation, noise: 0.1, times: drawn}, 0)
+			return disturb(src, service{correlation: correlation, noise: 0.1, times: drawn}, 0)
 		})
 		quiet.row(fmt.Sprint(correlation), count(results, func(d dating) bool { return d.found }).String())
 	}
@@ -64,7 +64,7 @@ And where nothing happens, with a p99 that varies by about 15 % from second to s
 }
 
 // disturb simulates one disturbance and compares what is seen with what was done.
-func disturb(src *source, w world, fall float64) dating {
+func disturb(src *source, w service, fall float64) dating {
 	onset := 10 + src.rng.IntN(30)
 	back := onset + 20 + src.rng.IntN(30)
 	levels := src.levels(w, baselineSeconds+duringSeconds)

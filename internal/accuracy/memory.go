@@ -41,9 +41,9 @@ type memoryOutcome struct {
 	memoryCase
 
 	curve  advise.Curve
-	truth  map[float64]stretch // by times the pool
-	cold   map[float64]bool    // where the server was not warm then
-	now    stretch             // while the server was looked at
+	truth  map[float64]work // by times the pool
+	cold   map[float64]bool // where the server was not warm then
+	now    work             // while the server was looked at
 	looked *memory.Observation
 }
 
@@ -73,7 +73,7 @@ func (c memoryCase) predictAndMeasure(ctx context.Context, home string, seed uin
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.stop()) }()
-	out := &memoryOutcome{memoryCase: c, truth: map[float64]stretch{}, cold: map[float64]bool{}}
+	out := &memoryOutcome{memoryCase: c, truth: map[float64]work{}, cold: map[float64]bool{}}
 	if err := l.resized(ctx, 1); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ const (
 
 // lookAt looks at the server while the load goes on.
 func (l *memoryLab) lookAt(ctx context.Context, out *memoryOutcome, seed uint64) error {
-	err := l.driven(ctx, seed, func(ctx context.Context, warm stretch, since func() (stretch, error)) (err error) {
+	err := l.driven(ctx, seed, func(ctx context.Context, warm work, since func() (work, error)) (err error) {
 		turnover := time.Duration(float64(warm.took) / max(warm.turnovers(), 0.01))
 		o := memory.Options{For: min(max(l.look, lookTurnovers*turnover), longestLook), Turnovers: lookTurnovers, Most: longestLook, Budget: cmp.Or(l.budget, 0.15), MaxStall: 2 * time.Second}
 		if !l.sql {
@@ -155,10 +155,10 @@ func (l *memoryLab) lookAt(ctx context.Context, out *memoryOutcome, seed uint64)
 }
 
 // measured is what the server reads at the size that it has, and whether it was warm.
-func (l *memoryLab) measured(ctx context.Context, seed uint64) (s stretch, warm bool, err error) {
-	err = l.driven(ctx, seed, func(ctx context.Context, before stretch, since func() (stretch, error)) error {
+func (l *memoryLab) measured(ctx context.Context, seed uint64) (s work, warm bool, err error) {
+	err = l.driven(ctx, seed, func(ctx context.Context, before work, since func() (work, error)) error {
 		warm = before.warm()
-		s, err = until(ctx, since, func(s stretch) bool {
+		s, err = until(ctx, since, func(s work) bool {
 			return s.took >= l.measure && (s.reads >= enoughReads || s.took >= longestTruth)
 		})
 		return err

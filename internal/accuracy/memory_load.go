@@ -10,8 +10,8 @@ import (
 	"plimsoll/load"
 )
 
-// stretch is what a server did between two moments, counted at these: no time is in it, so that a busy machine does not falsify it.
-type stretch struct {
+// work is what a server did between two moments, counted at these: no time is in it, so that a busy machine does not falsify it.
+type work struct {
 	reads      int64 // pages
 	requests   int64 // of pages, in memory or not
 	operations int64
@@ -22,20 +22,20 @@ type stretch struct {
 }
 
 // each is how many pages were read for an operation.
-func (s stretch) each() float64 { return float64(s.reads) / float64(max(s.operations, 1)) }
+func (s work) each() float64 { return float64(s.reads) / float64(max(s.operations, 1)) }
 
 // turnovers is how many times over the pool was read.
-func (s stretch) turnovers() float64 { return float64(s.reads) / float64(max(s.pool, 1)) }
+func (s work) turnovers() float64 { return float64(s.reads) / float64(max(s.pool, 1)) }
 
 const longestWarm = 5 * time.Minute
 
 // warm tells of a warm-up that what the pool holds is what the load asks for, and not what was there before: more pages than it holds came,
 // or no fewer are read for an operation as time goes on.
-func (s stretch) warm() bool { return s.turnovers() >= 1.5 || s.settled }
+func (s work) warm() bool { return s.turnovers() >= 1.5 || s.settled }
 
 // driven runs the load, warms the server up by it, and calls look with what the warm-up was like. One load does both, so that what moves
 // on through the data goes on moving. The load ends when look returns.
-func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx context.Context, warm stretch, since func() (stretch, error)) error) error {
+func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx context.Context, warm work, since func() (work, error)) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var operations atomic.Int64
@@ -55,7 +55,7 @@ func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx conte
 			return err
 		}
 		var reads settling
-		warm, err := until(ctx, since, func(s stretch) bool {
+		warm, err := until(ctx, since, func(s work) bool {
 			s.settled = reads.settled(s)
 			return s.took >= l.warm && (s.warm() || s.took >= longestWarm)
 		})
@@ -76,18 +76,18 @@ func (l *memoryLab) driven(ctx context.Context, seed uint64, look func(ctx conte
 }
 
 // from counts from now on.
-func (l *memoryLab) from(ctx context.Context, operations *atomic.Int64) (func() (stretch, error), error) {
+func (l *memoryLab) from(ctx context.Context, operations *atomic.Int64) (func() (work, error), error) {
 	began := time.Now()
 	first, err := l.db.(engine.PageCaching).PageCache(ctx)
 	done := operations.Load()
-	return func() (stretch, error) {
+	return func() (work, error) {
 		now, err := l.db.(engine.PageCaching).PageCache(ctx)
-		return stretch{now.Read - first.Read, now.Requests - first.Requests, operations.Load() - done, time.Since(began), now.Pages, now.Data, false}, err
+		return work{now.Read - first.Read, now.Requests - first.Requests, operations.Load() - done, time.Since(began), now.Pages, now.Data, false}, err
 	}, err
 }
 
 // until waits for a stretch to be as it should.
-func until(ctx context.Context, since func() (stretch, error), enough func(stretch) bool) (stretch, error) {
+func until(ctx context.Context, since func() (work, error), enough func(work) bool) (work, error) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	for {

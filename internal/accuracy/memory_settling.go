@@ -4,7 +4,7 @@ import "math"
 
 // settling tells when the pages read for an operation no longer fall: a pool that was filled by reading the tables in turn holds what nobody
 // asks for, and where most requests find their page it takes long until that is replaced.
-type settling struct{ seen []stretch }
+type settling struct{ seen []work }
 
 const (
 	fallen      = 0.03  // that reads for an operation may still fall between the last two quarters of the time
@@ -13,7 +13,7 @@ const (
 )
 
 // settled adds what was counted since the beginning, and compares the last quarter of the time with the one before it.
-func (s *settling) settled(now stretch) bool {
+func (s *settling) settled(now work) bool {
 	s.seen = append(s.seen, now)
 	n := len(s.seen)
 	if n < fewestLooks {
@@ -29,6 +29,6 @@ func (s *settling) settled(now stretch) bool {
 }
 
 // between is what was counted from one moment to the next.
-func between(from, to stretch) stretch {
-	return stretch{reads: to.reads - from.reads, requests: to.requests - from.requests, operations: to.operations - from.operations, took: to.took - from.took}
+func between(from, to work) work {
+	return work{reads: to.reads - from.reads, requests: to.requests - from.requests, operations: to.operations - from.operations, took: to.took - from.took}
 }

@@ -9,7 +9,7 @@ import (
 // A pool that comes closer to what the load asks for, by a time constant of a minute, has settled once little is left to gain.
 func TestReadsHaveSettledWhenTheyNoLongerFall(t *testing.T) {
 	var s settling
-	now := stretch{}
+	now := work{}
 	for looks := 1; ; looks++ {
 		now.operations += 100
 		now.reads += int64(100 * (1 + 2*math.Exp(-float64(looks)/240)))
@@ -28,7 +28,7 @@ func TestReadsHaveSettledWhenTheyNoLongerFall(t *testing.T) {
 
 func TestFewReadsDoNotTellWhetherTheyFall(t *testing.T) {
 	var s settling
-	now := stretch{}
+	now := work{}
 	for range 100 {
 		now.operations, now.reads = now.operations+100, now.reads+10
 		if s.settled(now) {

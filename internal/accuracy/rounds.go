@@ -8,9 +8,9 @@ import (
 	"plimsoll/analyze"
 )
 
-// countedWorld has only counts: its throughput varies by 4 % from second to second.
-func countedWorld(correlation float64) world {
-	return world{correlation: correlation, noise: 0.08, times: none}
+// countedService has only counts: its throughput varies by 4 % from second to second.
+func countedService(correlation float64) service {
+	return service{correlation: correlation, noise: 0.08, times: none}
 }
 
 // minuteVaries is how much the mean throughput of a minute varies in countedWorld(0.6), as a share.
@@ -56,8 +56,8 @@ the seconds alone would give.
 
 // throughputRatios are the intervals of trials of two cells whose rounds differ, and the half widths that Student's t gives.
 func throughputRatios(s study, rounds int, over, under float64) (intervals []interval, students []float64) {
-	world := func(b float64) world {
-		w := countedWorld(0.6)
+	service := func(b float64) service {
+		w := countedService(0.6)
 		w.rounds = 2 * b * minuteVaries // throughput goes with the root of the level
 		return w
 	}
@@ -66,7 +66,7 @@ func throughputRatios(s study, rounds int, over, under float64) (intervals []int
 		student float64
 	}
 	results := repeat(s, fmt.Sprint("rounds", rounds, over, under), s.trials(600), func(src *source) result {
-		a, b := src.rounds(world(over), rounds, 60, 1), src.rounds(world(under), rounds, 60, 1)
+		a, b := src.rounds(service(over), rounds, 60, 1), src.rounds(service(under), rounds, 60, 1)
 		e := analyze.RatioOf(
 			analyze.Quantity{Rounds: a, Statistic: analyze.Throughput()},
 			analyze.Quantity{Rounds: b, Statistic: analyze.Throughput()},

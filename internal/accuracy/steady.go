@@ -35,13 +35,13 @@ steady, and how far throughput is from its final value then.
 }
 
 // The noise of the services that are watched.
-var watched = []world{{noise: 0.02}, {noise: 0.10}, {noise: 0.10, correlation: 0.6}, {noise: 0.10, correlation: 0.8}}
+var watched = []service{{noise: 0.02}, {noise: 0.10}, {noise: 0.10, correlation: 0.6}, {noise: 0.10, correlation: 0.8}}
 
 var horizons = []time.Duration{30 * time.Second, time.Minute, 10 * time.Minute}
 
 // steadySeconds feeds the detector with seconds whose throughput follows a shape, and yields those at whose end it calls the
 // service steady.
-func steadySeconds(src *source, w world, horizon time.Duration, seconds int, shape func(second int) float64) iter.Seq[int] {
+func steadySeconds(src *source, w service, horizon time.Duration, seconds int, shape func(second int) float64) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		detector := analyze.NewSteady(analyze.SteadyOptions{Horizon: horizon})
 		for i, level := range src.levels(w, seconds) {
@@ -55,7 +55,7 @@ func steadySeconds(src *source, w world, horizon time.Duration, seconds int, sha
 }
 
 // warmUp is how many seconds pass until the service is called steady.
-func warmUp(src *source, w world, horizon time.Duration, shape func(second int) float64) float64 {
+func warmUp(src *source, w service, horizon time.Duration, shape func(second int) float64) float64 {
 	for n := range steadySeconds(src, w, horizon, warmUpLimit, shape) {
 		return float64(n)
 	}

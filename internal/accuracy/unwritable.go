@@ -69,7 +69,7 @@ phases: {warmup: 1s, rounds: 1}
 	if err != nil {
 		return 0, 0, err
 	}
-	result, err := run.Run(ctx, tr, catalog.Parts(), run.Site{
+	result, err := run.Run(ctx, tr, catalog.Parts(), run.Options{
 		Lab: lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: cache},
 		Dir: filepath.Join(home, "result"), Log: slog.New(slog.DiscardHandler), Version: "accuracy",
 	})

@@ -93,7 +93,7 @@ func watchServer(ctx context.Context, spec lab.Spec, length time.Duration, load,
 		err := s.Exec(ctx, "COMMIT", nil)
 		return time.Since(begun), err
 	}
-	shown, felt, err := underWatch(ctx, target, sessions, length, committing)
+	shown, byClients, err := underWatch(ctx, target, sessions, length, committing)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func watchServer(ctx context.Context, spec lab.Spec, length time.Duration, load,
 	if c.Queue != nil {
 		beside = fmt.Sprintf("%+.1f %%", 100*(sum / *c.Total - 1))
 	}
-	commit.row(append(row, beside, inMillis(felt))...)
+	commit.row(append(row, beside, inMillis(byClients))...)
 	return nil
 }
 

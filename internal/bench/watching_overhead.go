@@ -16,7 +16,7 @@ import (
 
 // watchOverhead says what servers under load feel of being watched. Runs of sysbench differ from one another by more than is looked for, so
 // one run goes on all the time, and the watch beside it is stopped (SIGSTOP) and let go on in turn: what is compared are neighbouring
-// stretches of the same run. What the server's threads of the watch's sessions took, and the watch's process, is counted beside.
+// pieces of the same run. What the server's threads of the watch's sessions took, and the watch's process, is counted beside.
 func watchOverhead(ctx context.Context, o options) error {
 	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
 		if err := o.overheadOn(ctx, spec); err != nil {
@@ -27,8 +27,8 @@ func watchOverhead(ctx context.Context, o options) error {
 }
 
 const (
-	stretchesPerPair = 12              // pairs of stretches for each of o.pairs
-	settling         = 2 * time.Second // after the watch was stopped or goes on, not counted
+	piecesPerPair = 12              // pairs of pieces for each of o.pairs
+	settling      = 2 * time.Second // after the watch was stopped or goes on, not counted
 )
 
 func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
@@ -51,7 +51,7 @@ func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
 	if _, err := peer.run(ctx, "prepare", 4, 0); err != nil {
 		return err
 	}
-	pairs, length := stretchesPerPair*o.pairs, time.Duration(o.seconds)*time.Second
+	pairs, length := piecesPerPair*o.pairs, time.Duration(o.seconds)*time.Second
 	const warmup, spare = 20 * time.Second, 30 * time.Second
 	running, endLoad := context.WithCancel(ctx)
 	loadEnded := make(chan error, 1)
@@ -75,7 +75,7 @@ func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
 			if err := w.goOn(on); err != nil {
 				return err
 			}
-			s, err := o.stretch(ctx, target, w, length)
+			s, err := o.piece(ctx, target, w, length)
 			if err != nil {
 				return err
 			}
@@ -138,14 +138,14 @@ func (w watchedServer) stop() error {
 	return errors.Join(w.goOn(true), w.watchedProcess.stop(), os.RemoveAll(w.folder))
 }
 
-// stretch is a piece of the load's run.
-type stretch struct {
+// piece is a piece of the load's run.
+type piece struct {
 	seconds           []analyze.Second // the queries of each
 	sessions, process float64          // shares of a core that the server took for the watch, and the watch itself
 }
 
-// stretch counts the load's queries, second by second, and the processor time of the watch.
-func (o options) stretch(ctx context.Context, target engine.Target, w watchedServer, length time.Duration) (s stretch, err error) {
+// piece counts the load's queries, second by second, and the processor time of the watch.
+func (o options) piece(ctx context.Context, target engine.Target, w watchedServer, length time.Duration) (s piece, err error) {
 	if err := wait(ctx, settling); err != nil {
 		return s, err
 	}

@@ -18,12 +18,12 @@ func TestMain(m *testing.M) { machinetest.Main(m) }
 // The provider of EC2's volumes is held to the port's contract with real machines behind a stand-in for EC2: what is attached there is
 // found within by its serial, what is mounted is busy, and what was written is there on the next. The API is not AWS's.
 func TestVolumesOfEC2InRealMachines(t *testing.T) {
-	site := machinetest.New(t, 45)
+	host := machinetest.New(t, 45)
 	s := awstest.NewEC2(t)
-	s.Behind = site.Volumes
+	s.Behind = host.Volumes
 	machines := map[string]*uml.Machine{}
 	for _, name := range []string{"i-00000000000000001", "i-00000000000000002"} {
-		machines[name] = site.Boot(t, name)
+		machines[name] = host.Boot(t, name)
 		s.AddInstance(awstest.EC2Instance{ID: name, Zone: "a"})
 	}
 	s.Stopped = func(name string) { must(t, machines[name].Kill(context.WithoutCancel(t.Context()))) }

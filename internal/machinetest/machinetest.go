@@ -29,7 +29,10 @@ func Main(m *testing.M) {
 	case len(os.Args) > 2 && os.Args[1] == "superdisk" && os.Args[2] == "seed":
 		err = seed.Main(context.Background(), os.Stdin, os.Stdout)
 	default:
-		os.Exit(m.Run())
+		var status int
+		if status, err = inHome(m); err == nil {
+			os.Exit(status)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,8 +40,21 @@ func Main(m *testing.M) {
 	}
 }
 
-// Site is where machines and volumes are.
-type Site struct {
+// inHome runs the tests with a state folder of their own.
+func inHome(m *testing.M) (status int, err error) {
+	home, err := os.MkdirTemp("", "plimsoll-home-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(home)
+	if err := os.Setenv("PLIMSOLL_HOME", home); err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
+}
+
+// Host runs machines and keeps volumes.
+type Host struct {
 	*uml.Volumes
 
 	host   infra.Machine
@@ -50,7 +66,7 @@ type Site struct {
 }
 
 // New makes one, for a test that is not short. Machines get addresses 127.21.NET.1 and so on.
-func New(t *testing.T, net int) *Site {
+func New(t *testing.T, net int) *Host {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("boots machines")
@@ -67,7 +83,7 @@ func New(t *testing.T, net int) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Site{host: host, kernel: kernel, base: fmt.Sprintf("127.21.%d.", net), machines: map[string]string{}}
+	s := &Host{host: host, kernel: kernel, base: fmt.Sprintf("127.21.%d.", net), machines: map[string]string{}}
 	s.Volumes = &uml.Volumes{Host: host, Folder: t.TempDir(), Machine: func(ctx context.Context, name string) (*uml.Machine, error) {
 		s.mu.Lock()
 		folder := s.machines[name]
@@ -81,7 +97,7 @@ func New(t *testing.T, net int) *Site {
 }
 
 // Boot starts a machine, which ends with the test.
-func (s *Site) Boot(t *testing.T, name string) *uml.Machine {
+func (s *Host) Boot(t *testing.T, name string) *uml.Machine {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -115,7 +131,7 @@ func (s *Site) Boot(t *testing.T, name string) *uml.Machine {
 }
 
 // Volume makes a volume and attaches it to a machine, if one is named.
-func (s *Site) Volume(t *testing.T, size int64, machine string) string {
+func (s *Host) Volume(t *testing.T, size int64, machine string) string {
 	t.Helper()
 	v, err := s.Create(t.Context(), infra.VolumeSpec{Size: size})
 	if err != nil {
@@ -130,7 +146,7 @@ func (s *Site) Volume(t *testing.T, size int64, machine string) string {
 }
 
 // Hang has a volume answer nothing, or answer again.
-func (s *Site) Hang(t *testing.T, id string, hang bool) {
+func (s *Host) Hang(t *testing.T, id string, hang bool) {
 	t.Helper()
 	c, err := s.Conditions(t.Context(), id)
 	if err == nil {
@@ -143,7 +159,7 @@ func (s *Site) Hang(t *testing.T, id string, hang bool) {
 }
 
 // Limit gives a volume conditions.
-func (s *Site) Limit(t *testing.T, id string, c disk.Conditions) {
+func (s *Host) Limit(t *testing.T, id string, c disk.Conditions) {
 	t.Helper()
 	if err := s.SetConditions(t.Context(), id, c); err != nil {
 		t.Fatal(err)

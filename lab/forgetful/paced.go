@@ -92,13 +92,13 @@ func (p *paced) wait(bytes int) {
 }
 
 // follow takes up what the disk's file says, now and whenever it changes, and writes the state down, until it is told to stop.
-func (p *paced) follow(s Site) (stop func() error, err error) {
+func (p *paced) follow(at Paths) (stop func() error, err error) {
 	var was DiskState
-	_ = readJSON(s.State, &was) // the first has none
+	_ = readJSON(at.State, &was) // the first has none
 	var now Disk
 	take := func() error {
 		var d Disk
-		if err := readJSON(s.Disk, &d); err != nil {
+		if err := readJSON(at.Disk, &d); err != nil {
 			return fmt.Errorf("read the disk's settings: %w", err)
 		}
 		if d.ID == now.ID && now.ID != "" {
@@ -110,7 +110,7 @@ func (p *paced) follow(s Site) (stop func() error, err error) {
 		p.pacer.Set(d.Limits)
 		p.pacer.SetCredits(d.credits(was, time.Now()))
 		now = d
-		return replace(s.State, p.state(now))
+		return replace(at.State, p.state(now))
 	}
 	if err := take(); err != nil {
 		return nil, err
@@ -120,18 +120,18 @@ func (p *paced) follow(s Site) (stop func() error, err error) {
 		look, write := time.NewTicker(100*time.Millisecond), time.NewTicker(time.Second)
 		defer look.Stop()
 		defer write.Stop()
-		changed := modified(s.Disk)
+		changed := modified(at.Disk)
 		for {
 			select {
 			case <-look.C:
-				if at := modified(s.Disk); !at.Equal(changed) {
+				if at := modified(at.Disk); !at.Equal(changed) {
 					changed = at
 					_ = take() // a file that cannot be read is read again when it changes
 				}
 			case <-write.C:
-				_ = replace(s.State, p.state(now)) // written again in a second
+				_ = replace(at.State, p.state(now)) // written again in a second
 			case <-done:
-				ended <- replace(s.State, p.state(now))
+				ended <- replace(at.State, p.state(now))
 				return
 			}
 		}

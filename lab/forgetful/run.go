@@ -16,9 +16,9 @@ func Run(arguments []string) error {
 	if len(arguments) != 3 && len(arguments) != 5 {
 		return errors.New("expected FOLDER ASIDE REPORT, and for one with a disk's limits DISK STATE")
 	}
-	site := Site{Folder: arguments[0], Aside: arguments[1], Report: arguments[2]}
+	at := Paths{Folder: arguments[0], Aside: arguments[1], Report: arguments[2]}
 	if len(arguments) == 5 {
-		site.Disk, site.State = arguments[3], arguments[4]
+		at.Disk, at.State = arguments[3], arguments[4]
 	}
 	signals, end := make(chan os.Signal, 1), make(chan End, 1)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
@@ -30,7 +30,7 @@ func Run(arguments []string) error {
 			end <- Keep
 		}
 	})
-	err := Serve(site, end)
+	err := Serve(at, end)
 	signal.Stop(signals)
 	close(signals)
 	listening.Wait()

@@ -17,8 +17,8 @@ import (
 	"plimsoll/hint"
 )
 
-// Site is what a layer is laid over.
-type Site struct {
+// Paths are the folder that a layer is laid over and the files beside it.
+type Paths struct {
 	Folder string // absolute; the layer is mounted on the folder itself, and when it is gone, the files are there
 	Aside  string // made for files that may come back, beside Folder on the same file system
 	Report string // file that takes a Forgotten as JSON when all is forgotten
@@ -37,13 +37,13 @@ const (
 
 // Serve lays the layer over a folder until it is told how to end, or is unmounted by somebody else. It ends when nobody has
 // a file open any more. The process that serves a layer must not use its files: it would wait for itself.
-func Serve(s Site, end <-chan End) error {
-	beneath, err := os.Open(s.Folder)
+func Serve(at Paths, end <-chan End) error {
+	beneath, err := os.Open(at.Folder)
 	if err != nil {
 		return fmt.Errorf("open the folder: %w", err)
 	}
 	defer beneath.Close()
-	volume, err := NewVolume(s.Aside)
+	volume, err := NewVolume(at.Aside)
 	if err != nil {
 		return err
 	}
@@ -54,15 +54,15 @@ func Serve(s Site, end <-chan End) error {
 	}
 	o := options()
 	raw, finish := fs.NewNodeFS(root, o), func() error { return nil }
-	if s.Disk != "" {
+	if at.Disk != "" {
 		o.ExtraCapabilities, o.MaxBackground = fuse.CAP_ASYNC_DIO, 256 // requests that wait beside one another, as on a real disk
 		p := newPaced(raw)
-		if finish, err = p.follow(s); err != nil {
+		if finish, err = p.follow(at); err != nil {
 			return err
 		}
 		raw = p
 	}
-	server, err := mount(s.Folder, raw, o)
+	server, err := mount(at.Folder, raw, o)
 	if err != nil {
 		return errors.Join(cannotMount(err), finish())
 	}
@@ -81,7 +81,7 @@ func Serve(s Site, end <-chan End) error {
 		return fmt.Errorf("write the disk's state: %w", err)
 	}
 	if how == Forget {
-		if err := forget(volume, s.Report); err != nil {
+		if err := forget(volume, at.Report); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func Comparison() *result.Result {
 		Verdict: analyze.Fail,
 		Reasons: []string{`throughput["row + replica"] > 0.7 * throughput["binlog off"] (connections=64): 0.587 lies below the margin of 0.7`},
 		Notes:   []string{"binlog row, connections=128, round 2: warm-up ended at its limit of 5 min; throughput still rose 3 % a minute."},
-		Claims: []analyze.Finding{
+		Claims: []analyze.JudgedClaim{
 			{Expect: `throughput["binlog row"] > 0.9 * throughput["binlog off"] (connections=64)`, Verdict: analyze.Pass, Estimate: 0.9298, Low: 0.9182, High: 0.9411, Confidence: 0.99, Margin: 0.9, Op: ">", Unit: "ratio"},
 			{Expect: `throughput["row + replica"] > 0.7 * throughput["binlog off"] (connections=64)`, Verdict: analyze.Fail, Estimate: 0.5869, Low: 0.5713, High: 0.6034, Confidence: 0.99, Margin: 0.7, Op: ">", Unit: "ratio"},
 			{Expect: `p99(response)["binlog row"] < 1.1 * p99(response)["binlog off"] (connections=64)`, Verdict: analyze.Inconclusive, Estimate: 1.0792, Low: 1.0388, High: 1.1214, Confidence: 0.99, Margin: 1.1, Op: "<", Unit: "ratio", Needs: "2 more rounds, about 66 min"},

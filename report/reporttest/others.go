@@ -78,7 +78,7 @@ func Settings() *result.Result {
 	r.Environment = environment(started, started.Add(16*time.Minute))
 	r.Verdict = result.Verdict{
 		Verdict: analyze.Pass, Trial: "commit-path", Question: "What would giving up the flush at commit be worth?",
-		Claims: []analyze.Finding{{
+		Claims: []analyze.JudgedClaim{{
 			Expect: `throughput["flush=0, no binlog"] > 1.3 * throughput["flush=1, binlog row"]`, Verdict: analyze.Pass,
 			Estimate: 1.3812, Low: 1.3391, High: 1.4247, Confidence: 0.99, Margin: 1.3, Op: ">", Unit: "ratio",
 		}},

@@ -93,7 +93,7 @@ func Timeline() *result.Result {
 	r.Verdict.Trial, r.Verdict.Question = "restart-felt", "How much does the service feel a frozen and a restarted primary?"
 	r.Verdict.Verdict = analyze.Inconclusive
 	r.Verdict.Reasons = []string{"throughput.during(\"recovery\") > 0.95 * throughput.baseline cannot be told yet"}
-	r.Verdict.Claims = []analyze.Finding{
+	r.Verdict.Claims = []analyze.JudgedClaim{
 		{Expect: `recovery_time.during("lab/freeze") < 15s`, Verdict: analyze.Pass, Estimate: 8400, Low: 8400, High: 8400, Confidence: 1, Margin: 15000, Op: "<", Unit: "ms"},
 		{Expect: `throughput.during("recovery") > 0.95 * throughput.baseline`, Verdict: analyze.Inconclusive, Estimate: 0.962, Low: 0.931, High: 0.991, Confidence: 0.99, Margin: 0.95, Op: ">", Unit: "ratio", Needs: "about 6 min of recovery in place of 2 min"},
 		{Expect: `error_share.during("lab/restart") < 10%`, Verdict: analyze.Pass, Estimate: 0.0693, Low: 0.0462, High: 0.0921, Confidence: 0.99, Margin: 0.1, Op: "<", Unit: "share"},

@@ -30,7 +30,7 @@ type aurora struct {
 	*testing.T
 	api     *awstest.Server
 	servers *lab.Cluster
-	site    *cluster.Cluster // the servers themselves
+	on      *cluster.Cluster // the servers themselves
 	service *execute.Service
 	session func(run string, order journal.Command) *journal.State
 	observe func(journal.Event)
@@ -47,15 +47,15 @@ func newAurora(t *testing.T) *aurora {
 	}})
 	here, err := local.New()
 	a.must(err)
-	a.site = lab.AsCluster(a.servers, enginemysql.Engine{}, here)
-	t.Cleanup(func() { _ = a.site.Close() })
+	a.on = lab.AsCluster(a.servers, enginemysql.Engine{}, here)
+	t.Cleanup(func() { _ = a.on.Close() })
 	digits := "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
-	a.must(a.site.Execute(t.Context(), "n1", []string{
+	a.must(a.on.Execute(t.Context(), "n1", []string{
 		"CREATE DATABASE shop", "CREATE TABLE shop.orders (id INT PRIMARY KEY, customer INT, note CHAR(200) CHARACTER SET latin1, KEY customer (customer))",
 		fmt.Sprintf("INSERT INTO shop.orders SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d n, a.d, REPEAT('x', 200) FROM %s a, %s b, %s c, %s e ORDER BY n", digits, digits, digits, digits),
 		"ANALYZE TABLE shop.orders",
 	}, func(int) {}))
-	nodes, err := a.site.List(t.Context())
+	nodes, err := a.on.List(t.Context())
 	a.must(err)
 	a.must(a.caughtUp())
 	a.must(a.servers.Stop(t.Context(), "n2"))
@@ -114,9 +114,9 @@ func (a *aurora) must(err error) {
 
 // caughtUp waits until n2 has what n1 has.
 func (a *aurora) caughtUp() error {
-	has, err := a.site.Value(a.Context(), "n1", "SELECT @@GLOBAL.gtid_executed")
+	has, err := a.on.Value(a.Context(), "n1", "SELECT @@GLOBAL.gtid_executed")
 	if err == nil {
-		_, err = a.site.Value(a.Context(), "n2", "SELECT WAIT_FOR_EXECUTED_GTID_SET('"+has+"', 60)")
+		_, err = a.on.Value(a.Context(), "n2", "SELECT WAIT_FOR_EXECUTED_GTID_SET('"+has+"', 60)")
 	}
 	return err
 }

@@ -90,9 +90,9 @@ func child(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		site := lab.AsCluster(c, enginemysql.Engine{}, deps.Machine)
-		site.Release = c.Close
-		return site, nil
+		on := lab.AsCluster(c, enginemysql.Engine{}, deps.Machine)
+		on.Release = c.Close
+		return on, nil
 	})
 	s.Observe = func(_ string, e journal.Event, _ time.Time) {
 		if e.Kind == journal.Intended && e.Step == os.Getenv(childKill) {
@@ -155,7 +155,7 @@ type threeServers struct {
 	*testing.T
 	deps  lab.Deps
 	lab   *lab.Cluster
-	site  *cluster.Cluster
+	on    *cluster.Cluster
 	store string
 }
 
@@ -189,13 +189,13 @@ func newCluster(t *testing.T, product string) *threeServers {
 }
 
 func (c *threeServers) hold(l *lab.Cluster) {
-	c.lab, c.site = l, lab.AsCluster(l, enginemysql.Engine{}, c.deps.Machine)
+	c.lab, c.on = l, lab.AsCluster(l, enginemysql.Engine{}, c.deps.Machine)
 }
 
 // letGo gives the lab to others, who open it by themselves; take takes it back.
 func (c *threeServers) letGo() {
 	if c.lab != nil {
-		c.must(errors.Join(c.site.Close(), c.lab.Close()))
+		c.must(errors.Join(c.on.Close(), c.lab.Close()))
 		c.lab = nil
 	}
 }
@@ -321,19 +321,19 @@ func (c *threeServers) last() (*journal.State, []journal.Event) {
 // says is the one value of a query.
 func (c *threeServers) says(node, query string) string {
 	c.Helper()
-	v, err := c.site.Value(c.Context(), node, query)
+	v, err := c.on.Value(c.Context(), node, query)
 	c.must(err)
 	return v
 }
 
 func (c *threeServers) tell(node string, statements ...string) {
 	c.Helper()
-	c.must(c.site.Execute(c.Context(), node, statements, func(int) {}))
+	c.must(c.on.Execute(c.Context(), node, statements, func(int) {}))
 }
 
 // standing is the part that a node plays, as it says.
 func (c *threeServers) standing(node string) (engine.ReplicationStatus, error) {
-	db, err := c.site.Database(c.Context(), node)
+	db, err := c.on.Database(c.Context(), node)
 	if err != nil {
 		return engine.ReplicationStatus{}, err
 	}
@@ -346,8 +346,8 @@ const patience = 3 * time.Minute
 // primaryIs expects that one node takes writes, and that the others follow it.
 func (c *threeServers) primaryIs(want string) {
 	c.Helper()
-	c.site.RolesChanged()
-	p, err := c.site.Primary(c.Context())
+	c.on.RolesChanged()
+	p, err := c.on.Primary(c.Context())
 	c.must(err)
 	if p.Name != want {
 		c.Errorf("the primary is %s, want %s", p.Name, want)

@@ -41,16 +41,16 @@ func TestOneListOfGrantsOnCassandra(t *testing.T) {
 	}
 	tell("CREATE ROLE changer WITH LOGIN = true AND PASSWORD = 'x-changer'")
 	asChanger := func(context.Context, string) (*cluster.Cluster, error) {
-		site := lab.AsCluster(ring, enginecql.Engine{}, machine)
-		all := site.List
-		site.List = func(ctx context.Context) ([]cluster.Node, error) {
+		on := lab.AsCluster(ring, enginecql.Engine{}, machine)
+		all := on.List
+		on.List = func(ctx context.Context) ([]cluster.Node, error) {
 			nodes, err := all(ctx)
 			for i := range nodes {
 				nodes[i].Target.User, nodes[i].Target.Password = "changer", "x-changer"
 			}
 			return nodes, err
 		}
-		return site, nil
+		return on, nil
 	}
 	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
 	if err != nil {
@@ -60,7 +60,7 @@ func TestOneListOfGrantsOnCassandra(t *testing.T) {
 	s := &execute.Service{
 		Store: store, Actions: slices.Concat(action.Generic(), action.Servers(), cql.Actions()), User: "test", Holder: "test",
 		Open:        asChanger,
-		ClusterLock: func(on *cluster.Cluster) lock.ClusterLock { return cql.ClusterLock{Site: on} },
+		ClusterLock: func(on *cluster.Cluster) lock.ClusterLock { return cql.ClusterLock{Cluster: on} },
 	}
 	book, err := books.Read("cql/cleanup", s.Actions)
 	if err != nil {

@@ -119,26 +119,26 @@ func lacksOf(t *testing.T, s *execute.Service, change []string) []execute.Lack {
 
 func primaryOf(c *threeServers) string {
 	c.Helper()
-	n, err := c.site.Primary(c.Context())
+	n, err := c.on.Primary(c.Context())
 	c.must(err)
 	return n.Name
 }
 
 // asChanger is the lab as an inventory would show it, reached by an account of our own: its settings are the servers' alone.
 func asChanger(ctx context.Context, c *threeServers) (*cluster.Cluster, error) {
-	site := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine)
-	all := site.List
+	on := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine)
+	all := on.List
 	nodes, err := all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	site.Replication = &cluster.Account{User: nodes[0].Target.User, Password: nodes[0].Target.Password}
-	site.List = func(ctx context.Context) ([]cluster.Node, error) {
+	on.Replication = &cluster.Account{User: nodes[0].Target.User, Password: nodes[0].Target.Password}
+	on.List = func(ctx context.Context) ([]cluster.Node, error) {
 		nodes, err := all(ctx)
 		for i := range nodes {
 			nodes[i].Target.User, nodes[i].Target.Password, nodes[i].Server = "changer", engine.Secret("x-changer"), nil
 		}
 		return nodes, err
 	}
-	return site, nil
+	return on, nil
 }

@@ -44,7 +44,7 @@ func topology(c *threeServers) {
 			of := *c
 			of.T = t
 			s.do(&of)
-			c.lab, c.site = of.lab, of.site
+			c.lab, c.on = of.lab, of.on
 		})
 		if c.Failed() {
 			return
@@ -54,32 +54,32 @@ func topology(c *threeServers) {
 
 // oneServerTwice plans on clusters in which a server stands by two addresses, as a node or as a spare.
 func oneServerTwice(c *threeServers) {
-	c.must(cluster.Distinct(c.Context(), c.site))
+	c.must(cluster.Distinct(c.Context(), c.on))
 	other := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine) // by another name, as a person may have written it down
 	other.Name = "other"
-	if err := cluster.Distinct(c.Context(), c.site, other); err == nil || !strings.Contains(err.Error(), "node n1 of cluster "+clusterName+" and node n1 of cluster other are the same server") {
+	if err := cluster.Distinct(c.Context(), c.on, other); err == nil || !strings.Contains(err.Error(), "node n1 of cluster "+clusterName+" and node n1 of cluster other are the same server") {
 		c.Errorf("two clusters of the same servers: %v", err)
 	}
 	c.must(other.Close())
-	n1, err := c.site.Node(c.Context(), "n1")
+	n1, err := c.on.Node(c.Context(), "n1")
 	c.must(err)
 	n1.Name, n1.Target.Addresses = "again", []string{forwarder(c.T, n1.Target.Addresses[0])}
 	for name, add := range map[string]func(*cluster.Cluster){
-		"a node": func(site *cluster.Cluster) {
-			list := site.List
-			site.List = func(ctx context.Context) ([]cluster.Node, error) {
+		"a node": func(on *cluster.Cluster) {
+			list := on.List
+			on.List = func(ctx context.Context) ([]cluster.Node, error) {
 				nodes, err := list(ctx)
 				return append(nodes, n1), err
 			}
 		},
-		"a spare": func(site *cluster.Cluster) { site.Spares = append(site.Spares, n1) },
+		"a spare": func(on *cluster.Cluster) { on.Spares = append(on.Spares, n1) },
 	} {
 		store, err := durable.Open(c.Context(), durable.Options{Folder: c.TempDir(), Version: journal.Interpreter})
 		c.must(err)
 		s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
-			site := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine)
-			add(site)
-			return site, nil
+			on := lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine)
+			add(on)
+			return on, nil
 		})
 		_, err = begin(c.Context(), s, "mysql/switchover", "to=n2")
 		if err == nil || !strings.Contains(err.Error(), "nodes n1 and again of cluster "+clusterName+" are the same server: both report server_") {
@@ -157,7 +157,7 @@ func switchoverTakenBack(c *threeServers) {
 
 // switchoverFrozen freezes the target when writes have been stopped: within max_behind they go on where they were, and it is said.
 func switchoverFrozen(c *threeServers) {
-	n2, err := c.site.Node(c.Context(), "n2")
+	n2, err := c.on.Node(c.Context(), "n2")
 	c.must(err)
 	target := n2.Server.(cluster.FaultProneServer)
 	const maxBehind = 3 * time.Second
@@ -191,7 +191,7 @@ func switchoverFrozen(c *threeServers) {
 func switchoverKilled(c *threeServers) {
 	traffic := c.traffic()
 	// A transaction that nobody ends is ended, and not waited for.
-	db, err := c.site.Database(c.Context(), "n1")
+	db, err := c.on.Database(c.Context(), "n1")
 	c.must(err)
 	idle, err := db.Session(c.Context())
 	c.must(err)
@@ -332,9 +332,9 @@ func failover(c *threeServers) {
 
 // errant tells whether a node has rows that the primary has not.
 func (c *threeServers) errant(node, primary string) bool {
-	has, err := c.site.Column(c.Context(), node, "SELECT id FROM shop.orders")
+	has, err := c.on.Column(c.Context(), node, "SELECT id FROM shop.orders")
 	c.must(err)
-	theirs, err := c.site.Column(c.Context(), primary, "SELECT id FROM shop.orders")
+	theirs, err := c.on.Column(c.Context(), primary, "SELECT id FROM shop.orders")
 	c.must(err)
 	there := map[string]bool{}
 	for _, id := range theirs {

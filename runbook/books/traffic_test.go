@@ -145,7 +145,7 @@ func (t *traffic) end() {
 // lost lists acknowledged writes that a node does not have, when it has all that the primary has.
 func (t *traffic) lost(c *threeServers, node string) []string {
 	c.Helper()
-	has, err := c.site.Column(c.Context(), node, "SELECT id FROM shop.orders")
+	has, err := c.on.Column(c.Context(), node, "SELECT id FROM shop.orders")
 	c.must(err)
 	there := make(map[string]bool, len(has))
 	for _, id := range has {

@@ -32,6 +32,7 @@ func (b *bench) there() (all string) {
 
 // After a run was undone a step is done again from the first that was, not on top of what is gone.
 func TestRerunOfARunThatWasTakenBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("stop", "")
 	run := b.begin(Request{Book: b.parse(stepsAgain)})
@@ -55,6 +56,7 @@ func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 
 // What was agreed to before a step was undone is no leave to do it again.
 func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("stop", "")
 	run := b.begin(Request{Book: b.parse(strings.Replace(stepsAgain, "id: a, uses", "id: a, approval: {note: sure?}, uses", 1))})
@@ -75,6 +77,7 @@ func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
 
 // Steps that are to be done again, and did not come to it, can be taken back as they were done.
 func TestUndoAfterARerunThatFailed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(stepsAgain)})
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
@@ -93,6 +96,7 @@ func TestUndoAfterARerunThatFailed(t *testing.T) {
 
 // A breach that is to stop a run stops it though it is over when the act is, and on_failure says whether it is taken back.
 func TestABreachThatStopsIsNotForgotten(t *testing.T) {
+	t.Parallel()
 	for after, want := range map[string]struct {
 		outcome journal.Outcome
 		there   string
@@ -139,6 +143,7 @@ steps:
 
 // What a rate was is known from the second reading on.
 func TestTheBaselineOfARateBeginsWithItsFirstValue(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	g := newGuard(b.parse(guarded), nil)
 	now := time.Unix(1000, 0)
@@ -151,6 +156,7 @@ func TestTheBaselineOfARateBeginsWithItsFirstValue(t *testing.T) {
 
 // That the cluster was healthy before a target is no news when the step is done again.
 func TestTheHealthIsLookedAtAnewBeforeARerun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/rolling

@@ -14,6 +14,7 @@ import (
 
 // A run whose journal was changed in the store, cut off or emptied executes nothing of it, whatever it is told to do; one that can still be read can be given up.
 func TestARunWhoseJournalWasChangedActsNoMore(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(b *bench, db *sql.DB) error{
 		"another command in its text": (*bench).sayOther,
 		"its last entry is cut off": func(_ *bench, db *sql.DB) error {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestInProductionSomebodyElseApproves(t *testing.T) {
+	t.Parallel()
 	approved := &journal.Step{Key: "go", Step: &runbook.Step{Approval: &runbook.Approval{}}}
 	for _, c := range []struct {
 		who       string
@@ -37,6 +38,7 @@ func TestInProductionSomebodyElseApproves(t *testing.T) {
 }
 
 func TestWhoCountsAsAnotherPersonIsKnown(t *testing.T) {
+	t.Parallel()
 	two := &journal.Step{Key: "go", Step: &runbook.Step{Approval: &runbook.Approval{Count: 2}}, Approved: []string{"bob@laptop"}}
 	st := &journal.State{Header: journal.Header{By: "ann@laptop", Environment: "staging"}}
 	for _, c := range []struct {
@@ -57,6 +59,7 @@ func TestWhoCountsAsAnotherPersonIsKnown(t *testing.T) {
 }
 
 func TestAnApprovalByWhoBeganTheRunIsNotTakenInProduction(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(`
 runbook: test/asks

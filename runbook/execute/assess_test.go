@@ -59,6 +59,7 @@ func (l *lever) Act(context.Context, *cluster.Cluster, action.Call) (action.Fact
 // What was only intended is looked at before it is called anything: an act that did nothing is no obstacle to taking back what came
 // before it, neither for a person nor for the runbook itself; one that was done, or half done, is.
 func TestAnIntendedActIsLookedAtBeforeItIsCalledDone(t *testing.T) {
+	t.Parallel()
 	for _, by := range []string{"stop", "undo"} {
 		for dies, want := range map[string]struct {
 			outcome journal.Outcome
@@ -99,6 +100,7 @@ steps:
 // A cluster is given back as it is only when a person says so: without that the cancellation is not taken, and says what to do; each
 // of the three ways that it names is gone.
 func TestAClusterIsGivenBackAsItIsOnlyWhenAPersonSaysSo(t *testing.T) {
+	t.Parallel()
 	for _, way := range []journal.Command{{Do: "cancel", Undo: true}, {Do: "resume"}, {Do: "cancel", Leave: "enough for today"}} {
 		b := newBench(t)
 		run := b.begin(Request{Book: b.parse(mending)})
@@ -153,6 +155,7 @@ func (d *departed) AwaitInFlight(ctx context.Context, _ *cluster.Cluster, _ acti
 
 // What still runs is waited for before its cluster is given back.
 func TestWhatStillRunsIsWaitedForByACancellation(t *testing.T) {
+	t.Parallel()
 	b, d := newBench(t), &departed{make(chan struct{}), make(chan struct{})}
 	b.Actions = append(b.Actions, action.Action{Name: "test.departed", Version: 1, About: "Goes on.", New: func() action.Task { return d }})
 	run := b.begin(Request{Book: b.parse("runbook: test/outlives\nsteps:\n  - {id: a, uses: test.departed}\n")})
@@ -179,6 +182,7 @@ func TestWhatStillRunsIsWaitedForByACancellation(t *testing.T) {
 // A cancellation that was cut off, and is said again, is still not taken; the run then goes on where it was. So does one of which all
 // steps are done, and whose end alone is missing.
 func TestACancellationThatWasCutOffLeavesTheWayForward(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		events int // of the run, and of its cancellation after that

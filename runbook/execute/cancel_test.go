@@ -21,6 +21,7 @@ steps:
 `
 
 func TestCancelToARunUnderWay(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		stops   bool // the act may be cut off

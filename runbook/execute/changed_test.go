@@ -50,6 +50,7 @@ steps:
 `
 
 func TestARunGoesOnWithOtherVersionsOfItsActionsOnlyIfAPersonSaysSo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(mixed)})
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed {
@@ -83,6 +84,7 @@ func TestARunGoesOnWithOtherVersionsOfItsActionsOnlyIfAPersonSaysSo(t *testing.T
 }
 
 func TestOtherVersionsOfWhatIsOverOrIsGivenUpAreNoConcern(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		action string
 		order  journal.Command
@@ -106,6 +108,7 @@ func TestOtherVersionsOfWhatIsOverOrIsGivenUpAreNoConcern(t *testing.T) {
 
 // TestARunWhoseActionIsGoneIsReadAndGivenUp has a release without an action that a run which failed uses.
 func TestARunWhoseActionIsGoneIsReadAndGivenUp(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse("guardrails:\n  - {name: load, when: db.load > 10, for: 0s}\n" + mixed)})
 	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 1} }

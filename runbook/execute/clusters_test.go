@@ -39,16 +39,16 @@ type watched struct {
 	taken  []string
 }
 
-func (w *watched) clusterLock(site *cluster.Cluster) lock.ClusterLock {
+func (w *watched) clusterLock(on *cluster.Cluster) lock.ClusterLock {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.boards == nil {
 		w.boards = map[string]*runbooktest.MemoryLock{}
 	}
-	if w.boards[site.Name] == nil {
-		w.boards[site.Name] = &runbooktest.MemoryLock{}
+	if w.boards[on.Name] == nil {
+		w.boards[on.Name] = &runbooktest.MemoryLock{}
 	}
-	return watching{w, w.boards[site.Name]}
+	return watching{w, w.boards[on.Name]}
 }
 
 type watching struct {
@@ -64,6 +64,7 @@ func (m watching) Claim(ctx context.Context, c action.Claim) error {
 }
 
 func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	marks := &watched{}
 	b.ClusterLock = marks.clusterLock
@@ -117,6 +118,7 @@ func TestARunLocksAllItsClustersInTheOrderOfTheirNames(t *testing.T) {
 
 // A run over two clusters whose process died when it had given back the first: what it holds of the second is given back.
 func TestAnEndedRunGivesBackTheClustersThatItStillHolds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	marks := &watched{}
 	b.ClusterLock = marks.clusterLock
@@ -149,6 +151,7 @@ func TestAnEndedRunGivesBackTheClustersThatItStillHolds(t *testing.T) {
 }
 
 func TestAClusterOfProductionMakesTheRunOneOfProduction(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(overTwo), Cluster: "lab2", Inputs: map[string]string{"source": "prod1"}})
 	if err != nil || p.Header.Environment != runbook.Production {
@@ -157,6 +160,7 @@ func TestAClusterOfProductionMakesTheRunOneOfProduction(t *testing.T) {
 }
 
 func TestAStepReachesOnlyClustersThatTheRunHasLocked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(`
 runbook: test/stray
@@ -168,6 +172,7 @@ steps: [{id: a, cluster: lab9, uses: command, with: {run: "touch DIR/a"}}]
 }
 
 func TestAListOfClusters(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(`
 runbook: test/many

@@ -137,6 +137,7 @@ func spawn(t *testing.T, state, folder string, kill int, before bool) (killed bo
 // TestKilledAroundEveryWrite kills the executing process before and after every entry: before it, an act has happened and
 // its result is not known; after it, an intent is known and nothing has happened.
 func TestKilledAroundEveryWrite(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
@@ -175,6 +176,7 @@ func TestKilledAroundEveryWrite(t *testing.T) {
 
 // TestARunThatWasKilledAndIsGivenUpDoesNothingMore kills it after its first step, and cancels it.
 func TestARunThatWasKilledAndIsGivenUpDoesNothingMore(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a process")
 	}
@@ -203,6 +205,7 @@ func TestARunThatWasKilledAndIsGivenUpDoesNothingMore(t *testing.T) {
 
 // TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged kills it after its first step, and has another release start.
 func TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged(t *testing.T) {
+	t.Parallel()
 	state, folder := t.TempDir(), t.TempDir()
 	if !spawn(t, state, folder, 7, false) {
 		t.Fatal("it was not killed")

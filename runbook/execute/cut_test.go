@@ -26,6 +26,7 @@ steps:
 `
 
 func TestABreachCutsOffAnActThatMayBeAndNoOther(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, book string
 		cuts       int
@@ -69,6 +70,7 @@ func TestABreachCutsOffAnActThatMayBeAndNoOther(t *testing.T) {
 }
 
 func TestAnInterruptionDoesNotWaitForWhatOnlyWaits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/waits
@@ -90,6 +92,7 @@ steps:
 }
 
 func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -115,6 +118,7 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 }
 
 func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -142,6 +146,7 @@ func TestAnOwnerWhoSleptBeforeAnUndoDoesNotUndo(t *testing.T) {
 }
 
 func TestAnActWhoseServerIsLostIsNotRepeatedBlindly(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, with string
 		acts       int

@@ -25,6 +25,7 @@ steps:
 `
 
 func TestHowFarARunIsIsLearnedFromEarlierOnesAndFromRehearsals(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(rested)
 	p, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "lab1"})
@@ -76,6 +77,7 @@ func TestHowFarARunIsIsLearnedFromEarlierOnesAndFromRehearsals(t *testing.T) {
 }
 
 func TestShareAndTimeLeftInTheMiddleOfARun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(rested)
 	if err := b.Store.Keep(t.Context(), "timing", book.Name, json.RawMessage(`{"first": 30, "each": 5, "rest": 10}`)); err != nil {
@@ -109,6 +111,7 @@ func TestShareAndTimeLeftInTheMiddleOfARun(t *testing.T) {
 }
 
 func TestPartsOfGroupsThatAreNotReachedYetCount(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(rested), Cluster: "lab1"})
 	if err != nil {
@@ -134,6 +137,7 @@ func TestPartsOfGroupsThatAreNotReachedYetCount(t *testing.T) {
 }
 
 func TestWhatIsNotKnownYetCountsAsWork(t *testing.T) {
+	t.Parallel()
 	st := &journal.State{Targets: map[string][]string{}, Healthy: map[string]bool{}}
 	st.Header.Plan.Steps = []journal.PlanStep{
 		{Key: "join", Uses: "cql.join"},

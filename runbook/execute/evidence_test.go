@@ -90,6 +90,7 @@ func textEvidence(t *testing.T, e journal.Evidence) []byte {
 }
 
 func TestEvidenceHoldsWhatProvesARun(t *testing.T) {
+	t.Parallel()
 	p, err := journal.VerifyEvidence(textEvidence(t, newBench(t).evidence()))
 	if err != nil {
 		t.Fatal(err)
@@ -128,6 +129,7 @@ func TestEvidenceHoldsWhatProvesARun(t *testing.T) {
 }
 
 func TestAnyChangedByteOfEvidenceIsFound(t *testing.T) {
+	t.Parallel()
 	e := newBench(t).evidence()
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -189,6 +191,7 @@ func forgedEvidence(t *testing.T, e journal.Evidence, change func(*journal.Event
 }
 
 func TestEvidenceThatTellsOfWhatMustNotBeIsRefused(t *testing.T) {
+	t.Parallel()
 	whole := newBench(t).evidence()
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -229,6 +232,7 @@ func TestEvidenceThatTellsOfWhatMustNotBeIsRefused(t *testing.T) {
 }
 
 func TestKeysAreReadAsOpensslWritesThem(t *testing.T) {
+	t.Parallel()
 	// In the form of openssl genpkey -algorithm ed25519; a key of this test alone.
 	const private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n"
 	key, err := journal.PrivateKey([]byte(private))

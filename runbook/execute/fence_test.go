@@ -15,6 +15,7 @@ import (
 )
 
 func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -60,6 +61,7 @@ func TestARunWhoseClusterWasTakenActsNoMore(t *testing.T) {
 }
 
 func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		slept, unclear, answersAgain bool
 		want                         error
@@ -92,6 +94,7 @@ func TestAnOwnerThatSleptActsOnlyAfterAClearAnswer(t *testing.T) {
 }
 
 func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{Has: action.Claim{Run: "theirs", Holder: "eve@laptop (process 7 on laptop)"}}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -140,6 +143,7 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 }
 
 func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = time.Millisecond
 	left := b.begin(Request{Book: b.parse(threeSteps)})
@@ -170,6 +174,7 @@ func TestALockWhoseOwnerIsGoneIsBrokenWithAReasonThatStays(t *testing.T) {
 }
 
 func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -187,6 +192,7 @@ func TestAClaimThatAnEndedRunOfThisStoreCouldNotGiveBackIsForgotten(t *testing.T
 // Two of two replicas keep a claim, and one of them is away until the run has started it: only then is it seen that the run before,
 // which stopped it, could not give its claim back.
 func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -218,6 +224,7 @@ func TestAClaimOfAnEndedRunThatIsSeenInTheMiddleOfTheNextIsForgotten(t *testing.
 
 // A run that was begun, and whose process died before it wrote anything, has taken its cluster: given up, it gives it back.
 func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -232,6 +239,7 @@ func TestARunThatNeverWroteAnythingGivesItsClaimBack(t *testing.T) {
 
 // A cluster that does not answer when a failed run is given up keeps its claim, and the journal says so.
 func TestAClaimThatStaysAfterAFailedRunIsTold(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -262,6 +270,7 @@ func (i interrupting) Clear(ctx context.Context, c action.Claim) error {
 }
 
 func TestARunThatIsInterruptedWhileItBeginsHoldsNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	shared := &runbooktest.MemoryLock{}
@@ -296,6 +305,7 @@ func (p *patient) Claim(ctx context.Context, c action.Claim) error {
 
 // A run goes on in under two seconds, whatever its cluster says: also one that was killed before it wrote that it had taken it.
 func TestAStintThatBeginsWaitsASecondForItsCluster(t *testing.T) {
+	t.Parallel()
 	b, asked := newBench(t), &patient{MemoryLock: &runbooktest.MemoryLock{}}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return asked }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
@@ -364,6 +374,7 @@ func (s *sleeper) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 // An owner that is suspended in the middle of an act or an undo goes on with nothing of it once another has taken the cluster: it would
 // open a second primary.
 func TestAnOwnerWhoSleptInTheMiddleOfAnActGoesOnWithNothing(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		undo       bool
 		began, not journal.Kind

@@ -28,6 +28,7 @@ steps:
 
 // TestAFullDiskUnderTheJournal runs on a file system of its own, which a mount namespace takes away again.
 func TestAFullDiskUnderTheJournal(t *testing.T) {
+	t.Parallel()
 	folder, state := t.TempDir(), t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "RUNBOOK_FULL="+state, "RUNBOOK_FOLDER="+folder)

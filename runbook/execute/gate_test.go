@@ -22,6 +22,7 @@ steps:
 `
 
 func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(gated)
 	production := func(book *runbook.Runbook, override string) error {
@@ -87,6 +88,7 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 }
 
 func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
+	t.Parallel()
 	b := &runbook.Runbook{
 		Gate: &runbook.Gate{Rehearsals: 1, MaxAge: document.Age(24 * time.Hour)},
 		Inputs: map[string]runbook.Input{
@@ -145,6 +147,7 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 }
 
 func TestAPlanTellsWhatDiffersAndCounts(t *testing.T) {
+	t.Parallel()
 	b := &runbook.Runbook{Inputs: map[string]runbook.Input{"node": {Type: "node"}, "size": {Rehearse: runbook.Alike{From: "64M", To: "1G", Why: "the pool is resized online"}}}}
 	r := journal.Rehearsal{Inputs: map[string]any{"node": "n2", "size": "64M"}, Roles: runbook.Roles{"node": runbook.ReplicaRole}}
 	h := journal.Header{Inputs: map[string]any{"node": "db7", "size": "512M"}, Roles: runbook.Roles{"node": runbook.ReplicaRole}}
@@ -160,6 +163,7 @@ func TestAPlanTellsWhatDiffersAndCounts(t *testing.T) {
 
 // A rehearsal of one value opened the gate for every other.
 func TestTheGateIsOfTheInputsThatWereRehearsed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(`
 runbook: test/set
@@ -186,6 +190,7 @@ steps:
 }
 
 func TestProductionRefusesARunbookThatSaysNothingOfAGate(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	const ungated = "runbook: test/ungated\nsteps: [{id: a, uses: command, with: {run: \"true\", repeatable: true}}]\n"
 	gate := func(text string) plan.GateState {
@@ -218,6 +223,7 @@ func TestProductionRefusesARunbookThatSaysNothingOfAGate(t *testing.T) {
 
 // A rehearsal in which every step found its work done, or was left out, shows nothing of how it is done.
 func TestARehearsalOfNothingDoesNotCount(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("b", "")
 	book := b.parse(`
@@ -235,6 +241,7 @@ steps:
 
 // A command that runs beside a step that has nothing to do makes no rehearsal of that step.
 func TestARehearsalBesideWhichACommandRanDoesNotCount(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(`
 runbook: test/beside

@@ -25,6 +25,7 @@ steps:
 `
 
 func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	g := newGuard(b.parse(guarded), nil)
 	now := time.Unix(1000, 0)
@@ -69,6 +70,7 @@ func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
 }
 
 func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	now := time.Unix(1000, 0)
 	for held, remembered := range map[string]bool{"load: db.load > 10": true, "load: no data: refused": false, "": false} {
@@ -85,6 +87,7 @@ func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
 }
 
 func TestMetricsOfAnExpression(t *testing.T) {
+	t.Parallel()
 	for when, want := range map[string]string{
 		"mysql.threads_running > 3 * baseline.mysql.threads_running": "mysql.threads_running",
 		"p99 > 20 and max(errors, error_share * 2) >= 1":             "p99 errors error_share",
@@ -102,6 +105,7 @@ func TestMetricsOfAnExpression(t *testing.T) {
 }
 
 func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Meter = func(*cluster.Cluster) Meter { return &dial{load: 3} }
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(strings.ReplaceAll(guarded, "db.load", "db.laod")), Cluster: "lab1"})
@@ -140,6 +144,7 @@ func (d *dial) Read(context.Context) (map[string]float64, error) {
 }
 
 func TestNoActBeginsDuringABreach(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	d := &dial{err: errors.New("refused")}
 	b.Meter = func(*cluster.Cluster) Meter { return d }
@@ -173,6 +178,7 @@ func (l lingering) Claim(ctx context.Context, c action.Claim) error {
 }
 
 func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	d := &dial{load: 1}
 	b.Meter = func(*cluster.Cluster) Meter { return d }
@@ -208,6 +214,7 @@ func TestAnActDoesNotBeginWhenABreachCameWhileTheClusterWasAsked(t *testing.T) {
 }
 
 func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(guarded)})
 	e := b.started(run, journal.Command{Do: "run"})
@@ -222,6 +229,7 @@ func TestARunWithoutAMeterIsHeldAndParks(t *testing.T) {
 
 // What a metric was before the change is what it is compared with after a failure too, not what the change has made of it.
 func TestTheBaselineIsThatOfBeforeTheChange(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	d := &dial{load: 10}
 	b.Meter = func(*cluster.Cluster) Meter { return d }
@@ -264,6 +272,7 @@ steps:
 
 // A guardrail may be called anything: that there are no metrics is told by what was read, not by words in its name.
 func TestAGuardrailCalledNoDataLossIsNotBlind(t *testing.T) {
+	t.Parallel()
 	book := newBench(t).parse(guarded)
 	book.Guardrails[0].Name = "no data loss"
 	g := newGuard(book, nil)

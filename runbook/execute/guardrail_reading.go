@@ -20,8 +20,8 @@ type GuardrailReading struct {
 
 // readGuardrails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
 // from the second reading on.
-func (s *Service) readGuardrails(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster) []GuardrailReading {
-	meter := s.meter(b, site)
+func (s *Service) readGuardrails(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster) []GuardrailReading {
+	meter := s.meter(b, on)
 	if meter == nil || len(b.Guardrails) == 0 {
 		return nil
 	}

@@ -26,7 +26,7 @@ func newService(store *durable.Store) *Service {
 			if strings.HasPrefix(cluster, "prod") {
 				environment = runbook.Production
 			}
-			return runbooktest.NewSite(cluster, environment, "n1", "n2", "n3")
+			return runbooktest.NewCluster(cluster, environment, "n1", "n2", "n3")
 		},
 	}
 }

@@ -41,22 +41,23 @@ func (frailDatabase) Close() error { return nil }
 
 // Each target that is worked on leaves its node ill.
 func TestNoTargetBeginsBesideANodeThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	plain := b.Open
 	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
-		site, err := plain(ctx, name)
+		on, err := plain(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		list := site.List
-		site.Engine, site.List = frail{folder: b.folder}, func(ctx context.Context) ([]cluster.Node, error) {
+		list := on.List
+		on.Engine, on.List = frail{folder: b.folder}, func(ctx context.Context) ([]cluster.Node, error) {
 			nodes, err := list(ctx)
 			for i := range nodes {
 				nodes[i].Target = engine.Target{Addresses: []string{nodes[i].Name}}
 			}
 			return nodes, err
 		}
-		return site, nil
+		return on, nil
 	}
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/frail

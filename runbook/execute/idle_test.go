@@ -16,6 +16,7 @@ steps:
 `
 
 func TestAPlanWithNothingToDoAsksNobody(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("marked", "")
 	book := b.parse(asksFirst)
@@ -36,6 +37,7 @@ func TestAPlanWithNothingToDoAsksNobody(t *testing.T) {
 }
 
 func TestEvidenceOfAnActThatNobodyWasAskedForIsRefused(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("marked", "")
 	run := b.begin(Request{Book: b.parse(asksFirst), Cluster: "prod1"})
@@ -64,6 +66,7 @@ func TestEvidenceOfAnActThatNobodyWasAskedForIsRefused(t *testing.T) {
 
 // What the plan found may not be so any more when the run comes to it: it does not act without the approval that it left out.
 func TestWhatIsNeededAfterAllIsNotDoneUnasked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("marked", "")
 	run := b.begin(Request{Book: b.parse(asksFirst), Cluster: "prod1"})
@@ -83,6 +86,7 @@ func TestWhatIsNeededAfterAllIsNotDoneUnasked(t *testing.T) {
 
 // An approval is what some runbooks are for, and one that has something to do asks for it.
 func TestAPlanThatFoundAnythingElseAsks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, text := range map[string]string{
 		"nothing but an approval": "runbook: test/asks\nsteps: [{id: sure, approval: {note: \"Go on?\"}}]",

@@ -15,6 +15,7 @@ import (
 // format of the store or version of the interpreter, written down with sqlite3's .dump. Two rehearsals of test/gated were
 // done; a run of test/asks waits for an approval.
 func TestTheStateOfEveryReleaseOpensAndGoesOn(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/state-*.sql")
 	if err != nil || len(files) < durable.Format {
 		t.Fatalf("%d kept states of %d formats, %v", len(files), durable.Format, err)

@@ -55,6 +55,7 @@ func (l *lasting) Undo(context.Context, *cluster.Cluster, action.Call) error {
 
 // What lasts once it is done is taken back before, and is irreversible after, whether the journal knows that it was done or not.
 func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
+	t.Parallel()
 	for fails, want := range map[string]struct {
 		outcome    journal.Outcome
 		state, why string

@@ -42,6 +42,7 @@ steps:
 `
 
 func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = 2 * time.Second
 	shared := &runbooktest.MemoryLock{}
@@ -71,6 +72,7 @@ func TestAClusterThatWasTakenForARunThatWasNeverMadeIsTakenOver(t *testing.T) {
 }
 
 func TestAClusterThatIsTakenForARunInTheMakingIsNotTakenOver(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})
 	if err != nil {
@@ -91,6 +93,7 @@ func TestAClusterThatIsTakenForARunInTheMakingIsNotTakenOver(t *testing.T) {
 
 // TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks has a process that sleeps for longer than its lease between the two.
 func TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = time.Second
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(touching), Cluster: "lab1"})
@@ -108,15 +111,15 @@ func TestWhoseClusterWasTakenOverBeforeItsRunWasMadeParks(t *testing.T) {
 		t.Errorf("the lease of a run that there is was given back: %v", err)
 	}
 	st := &journal.State{Header: journal.Header{Cluster: "lab1"}}
-	site, err := b.Open(t.Context(), "lab1")
+	on, err := b.Open(t.Context(), "lab1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var busy *lock.BusyError
-	if _, err := b.locks().Take(t.Context(), site, st, "touching-slow", lock.ShortPatience); !errors.As(err, &busy) {
+	if _, err := b.locks().Take(t.Context(), on, st, "touching-slow", lock.ShortPatience); !errors.As(err, &busy) {
 		t.Errorf("it has the cluster all the same: %v", err)
 	}
-	if err := site.Close(); err != nil {
+	if err := on.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,15 +18,16 @@ import (
 func labMadeAt(b *bench, made *time.Time) {
 	open := b.Open
 	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
-		site, err := open(ctx, name)
+		on, err := open(ctx, name)
 		if err == nil {
-			site.Made = *made
+			on.Made = *made
 		}
-		return site, err
+		return on, err
 	}
 }
 
 func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.TTL = 50 * time.Millisecond
 	var made time.Time
@@ -69,6 +70,7 @@ func TestALabMadeAnewIsNotHeldByTheRunOfTheOldOne(t *testing.T) {
 }
 
 func TestALabMadeAnewHasNothingLeftOfTheOldOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var made time.Time
 	labMadeAt(b, &made)
@@ -97,18 +99,19 @@ func (shut) ReplicationStatus(context.Context) (engine.ReplicationStatus, error)
 }
 
 func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
-	site, err := runbooktest.NewSite("c", "lab", "n1", "n2")
+	t.Parallel()
+	on, err := runbooktest.NewCluster("c", "lab", "n1", "n2")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cannot := errors.New("write the journal: database or disk is full")
-	r := &runner{site: site, outside: t.Context(), state: &journal.State{Items: []*journal.Step{{Key: "demote", Phase: journal.StepDone, Acts: true}, {Key: "promote", Phase: journal.StepActing, Acts: true}}}}
+	r := &runner{cluster: on, outside: t.Context(), state: &journal.State{Items: []*journal.Step{{Key: "demote", Phase: journal.StepDone, Acts: true}, {Key: "promote", Phase: journal.StepActing, Acts: true}}}}
 	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, "takes writes") {
 		t.Errorf("of a cluster without a primary to have: %s", text)
 	}
-	site.Engine = shut{}
-	site.AskRoles()
-	defer func() { _ = site.Close() }()
+	on.Engine = shut{}
+	on.AskRoles()
+	defer func() { _ = on.Close() }()
 	err = sessionEnd(r, cannot)
 	if !errors.Is(err, cannot) || !strings.Contains(err.Error(), "step promote was acting") || !strings.HasSuffix(err.Error(), "no node of c reports that it accepts writes") {
 		t.Errorf("it says: %v", err)

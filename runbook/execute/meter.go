@@ -16,7 +16,7 @@ import (
 
 // NodeMeter reads what the cluster's own databases show; of several nodes the largest value counts.
 type NodeMeter struct {
-	site *cluster.Cluster
+	cluster *cluster.Cluster
 
 	mu     sync.Mutex
 	probes map[string]*probe.Status
@@ -26,14 +26,14 @@ type NodeMeter struct {
 var _ Meter = (*NodeMeter)(nil)
 
 // NewNodeMeter returns a meter of a cluster's databases, over the cluster's own connections.
-func NewNodeMeter(site *cluster.Cluster) *NodeMeter {
-	return &NodeMeter{site: site, probes: map[string]*probe.Status{}, opened: map[string]engine.Database{}}
+func NewNodeMeter(on *cluster.Cluster) *NodeMeter {
+	return &NodeMeter{cluster: on, probes: map[string]*probe.Status{}, opened: map[string]engine.Database{}}
 }
 
 // Read asks every node once, all at the same time. A node that does not answer is left out and holds up no other; it is an error
 // when none does. It is called by one at a time.
 func (m *NodeMeter) Read(ctx context.Context) (map[string]float64, error) {
-	nodes, err := m.site.List(ctx)
+	nodes, err := m.cluster.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
@@ -56,7 +56,7 @@ func (m *NodeMeter) Read(ctx context.Context) (map[string]float64, error) {
 }
 
 func (m *NodeMeter) ask(ctx context.Context, node string) ([]series.Point, error) {
-	db, err := m.site.Database(ctx, node)
+	db, err := m.cluster.Database(ctx, node)
 	if err != nil {
 		return nil, err
 	}

@@ -36,18 +36,19 @@ func (s shows) Readings(context.Context) ([]engine.Reading, error) {
 }
 
 func TestANodeThatHangsHidesNoOther(t *testing.T) {
-	site, err := runbooktest.NewSite("lab1", "lab")
+	t.Parallel()
+	on, err := runbooktest.NewCluster("lab1", "lab")
 	if err != nil {
 		t.Fatal(err)
 	}
-	site.List = func(context.Context) ([]cluster.Node, error) {
+	on.List = func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{
 			{Name: "n1", Target: engine.Target{Addresses: []string{"n1"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2"}}},
 		}, nil
 	}
 	ctx, over := context.WithCancel(t.Context())
-	site.Engine = uneven{read: over}
-	values, err := NewNodeMeter(site).Read(ctx)
+	on.Engine = uneven{read: over}
+	values, err := NewNodeMeter(on).Read(ctx)
 	if err != nil || values["threads"] != 7 {
 		t.Errorf("read %v, %v", values, err)
 	}

@@ -66,6 +66,7 @@ steps:
 `
 
 func TestARunThatIsAliveElsewhereIsNotTakenOver(t *testing.T) {
+	t.Parallel()
 	postgres := durabletest.Postgres(t)
 	for _, lock := range []string{"cluster", "none"} {
 		t.Run(lock, func(t *testing.T) {
@@ -120,6 +121,7 @@ func TestARunThatIsAliveElsewhereIsNotTakenOver(t *testing.T) {
 }
 
 func TestWhoWakesAfterItsRunWasTakenOverActsNoMore(t *testing.T) {
+	t.Parallel()
 	postgres := durabletest.Postgres(t)
 	for _, c := range []struct {
 		name, lock, log string

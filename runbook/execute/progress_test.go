@@ -137,6 +137,7 @@ func TestALongWaitForTheClusterSaysUntilWhen(t *testing.T) {
 
 // The whole of a group counts while its targets are not known.
 func TestAGroupWeighsWhatAllOfItTook(t *testing.T) {
+	t.Parallel()
 	past := &journal.State{Settling: map[string]time.Duration{"others": time.Second}}
 	for _, node := range []string{"n1", "n2", "n3"} {
 		past.Items = append(past.Items, &journal.Step{Key: "others[" + node + "].cleanup", Group: "others", Target: node, Phase: journal.StepDone, Took: 10 * time.Second, Step: &runbook.Step{ID: "cleanup", Uses: "cql.cleanup"}})

@@ -92,18 +92,19 @@ func nextProcess(t *testing.T, b *bench, run string, o journal.Command) *journal
 
 // Statements without a check tell nothing of themselves afterwards: which of them the server acknowledged stands in the journal.
 func TestStatementsThatAreCutOffTellHowFarTheyCame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	h := &hanging{met: make(chan struct{}, 1), did: &[]string{}}
 	b.Open = func(_ context.Context, name string) (*cluster.Cluster, error) {
-		site, err := runbooktest.NewSite(name, "lab", "n1")
+		on, err := runbooktest.NewCluster(name, "lab", "n1")
 		if err != nil {
 			return nil, err
 		}
-		site.Engine = h
-		nodes, err := site.List(t.Context())
+		on.Engine = h
+		nodes, err := on.List(t.Context())
 		nodes[0].Target = engine.Target{Addresses: []string{"n1"}}
-		site.List = func(context.Context) ([]cluster.Node, error) { return nodes, err }
-		return site, err
+		on.List = func(context.Context) ([]cluster.Node, error) { return nodes, err }
+		return on, err
 	}
 	run := b.begin(Request{Book: b.parse(statements)})
 	const reached = "2 of 3 statements were acknowledged by the server; statement 3 was next"

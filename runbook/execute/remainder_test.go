@@ -39,6 +39,7 @@ func (l *leaving) Verify(context.Context, *cluster.Cluster, action.Facts) error 
 
 // Who was left out is told until it is mended: by a run that takes it up, by the same runbook done whole, or by a person's word.
 func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
+	t.Parallel()
 	for how, taking := range map[string]string{
 		"nothing": "", "another target": "{node: n2}", "taken up": "{node: n3}", "taken up and left out again": "{node: n3, out: n3}", "a person": "",
 	} {
@@ -72,6 +73,7 @@ func TestWhoWasLeftOutIsToldUntilItIsMended(t *testing.T) {
 
 // A cluster that was given back as it is is told of in every plan, until the runbook is done.
 func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(mending)})
 	b.runSession(run, journal.Command{Do: "run"})
@@ -102,6 +104,7 @@ func TestWhatWasLeftAsItIsIsToldUntilItIsMended(t *testing.T) {
 // A process that dies after the last entry of a run, and before it notes what the run leaves undone, has that noted by whoever gives the
 // cluster back in its stead.
 func TestWhatARunLeavesIsNotedThoughItsProcessDiedAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"give back", "the next run"} {
 		b := newBench(t)
 		run := b.begin(Request{Book: b.parse(mending)})

@@ -28,6 +28,7 @@ steps:
 `
 
 func TestARunDoesItsStepsInOrder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	st := b.runSession(run, journal.Command{Do: "run"})
@@ -54,6 +55,7 @@ func TestARunDoesItsStepsInOrder(t *testing.T) {
 }
 
 func TestThePlanChecksForRealAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("log", "x\n")
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1", Inputs: map[string]string{"word": "bye"}})
@@ -93,6 +95,7 @@ steps:
 `
 
 func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(failing)})
 	st := b.runSession(run, journal.Command{Do: "run"})
@@ -125,6 +128,7 @@ func TestAFailedStepStopsTheRunAndIsResumed(t *testing.T) {
 }
 
 func TestCancelTakesBackFromTheLastToTheFirst(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(failing)})
 	b.runSession(run, journal.Command{Do: "run"})
@@ -145,6 +149,7 @@ func TestCancelTakesBackFromTheLastToTheFirst(t *testing.T) {
 }
 
 func TestAnIrreversibleStepStopsTheTakingBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/once
@@ -171,6 +176,7 @@ steps:
 }
 
 func TestAFailureIsUndoneWhereTheRunbookSaysSoAndAllOfItCanBe(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		second  string
 		outcome journal.Outcome
@@ -202,6 +208,7 @@ steps:
 }
 
 func TestAFailureWhoseUndoFailsKeepsItsClusterAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/halfway
@@ -224,6 +231,7 @@ steps:
 }
 
 func TestRerunAppendsAnAttempt(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/count
@@ -270,6 +278,7 @@ steps:
 `
 
 func TestApprovalsAreCountedAndBoundToThePlan(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(asking)})
 	plan := b.must(run).Header.Plan.Hash
@@ -302,6 +311,7 @@ func TestApprovalsAreCountedAndBoundToThePlan(t *testing.T) {
 }
 
 func TestAQuestionIsAskedAgainByTheProcessThatGoesOn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(asking)})
 	park := func(o journal.Command) journal.Event {
@@ -351,6 +361,7 @@ func TestAQuestionIsAskedAgainByTheProcessThatGoesOn(t *testing.T) {
 }
 
 func TestARejectionAndATimeoutEndTheRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(asking)})
 	if err := b.Tell(t.Context(), run, journal.Message{Say: "reject", Step: "a"}); err != nil { // which does not ask
@@ -404,6 +415,7 @@ func (b *bench) until(run string, so func(*journal.State) bool) {
 func (b *bench) must(run string) *journal.State { return b.stateOf(run) }
 
 func TestRollingGoesOverTheNodesOneByOne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/rolling
@@ -428,6 +440,7 @@ steps:
 }
 
 func TestSeveralTargetsAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	// Each of two waits for the other: one after another they would never end.
 	run := b.begin(Request{Book: b.parse(`
@@ -447,6 +460,7 @@ steps:
 }
 
 func TestNoMoreTargetsAreAtWorkThanMayBeUnavailable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	// The first two wait for one another.
 	run := b.begin(Request{Book: b.parse(`

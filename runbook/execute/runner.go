@@ -22,7 +22,7 @@ type runner struct {
 	service *Service
 	journal *durable.Journal
 	state   *journal.State
-	site    *cluster.Cluster
+	cluster *cluster.Cluster
 	reading *cluster.Cluster
 	guard   *guard
 	held    lock.Leases // none for a runbook without a lock, and for a run that is given up

@@ -35,8 +35,8 @@ func (e *ChangedPlanError) Hint() string {
 }
 
 // samePlan makes the plan of a header once more: *ChangedPlanError if it would do something else by now, or starts from something else.
-func samePlan(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, h journal.Header) error {
-	now, err := plan.Make(ctx, b, site, &journal.State{Header: h, Book: b, Targets: map[string][]string{}})
+func samePlan(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, h journal.Header) error {
+	now, err := plan.Make(ctx, b, on, &journal.State{Header: h, Book: b, Targets: map[string][]string{}})
 	if err != nil {
 		return fmt.Errorf("plan again before the run begins: %w", err)
 	}

@@ -29,7 +29,7 @@ type Service struct {
 	Store       *durable.Store
 	Actions     []action.Action
 	Call        func(cluster string) string                                         // the one name of a cluster that people may call differently; nil: names are taken as they are
-	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller's site to close
+	Open        func(ctx context.Context, cluster string) (*cluster.Cluster, error) // the caller closes it
 	Meter       func(*cluster.Cluster) Meter                                        // nil: guardrails have no data
 	Watch       func(context.Context, *cluster.Cluster) (Watched, error)            // reads what runbooks name of a watch; nil: nothing does
 	ClusterLock func(*cluster.Cluster) lock.ClusterLock                             // nil, or returning nil: no claim in the cluster itself
@@ -106,29 +106,29 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		q.Book.Call(inputs, s.Call)
 	}
 	all := q.Book.Clusters(q.Cluster, inputs)
-	site, err := lock.OpenAll(ctx, s.Open, q.Cluster, all)
+	on, err := lock.OpenAll(ctx, s.Open, q.Cluster, all)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Book.Fits(site); err != nil {
+	if err := q.Book.Fits(on); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
+	defer func() { err = errors.Join(err, on.Close()) }()
 	h := journal.Header{
 		Runbook: q.Book.Name, Hash: q.Book.Hash, Text: q.Book.Text, Versions: q.Book.Versions(), Inputs: inputs,
-		Cluster: site.Name, By: s.User, Known: s.Known, At: time.Now().UTC(),
+		Cluster: on.Name, By: s.User, Known: s.Known, At: time.Now().UTC(),
 		Override: q.Override, BrokenLock: q.BreakLock,
 	}
-	if h.Environment, err = plan.GravestEnvironment(ctx, site, all); err != nil {
+	if h.Environment, err = plan.GravestEnvironment(ctx, on, all); err != nil {
 		return nil, err
 	}
 	if len(all) > 1 {
 		h.Clusters = all
 	}
-	if err := plan.Describe(ctx, site, &h, q.Book); err != nil {
-		return nil, s.denied(ctx, site, q.Book, h, err)
+	if err := plan.Describe(ctx, on, &h, q.Book); err != nil {
+		return nil, s.denied(ctx, on, q.Book, h, err)
 	}
-	if err := distinct(ctx, site, all); err != nil {
+	if err := distinct(ctx, on, all); err != nil {
 		return nil, err
 	}
 	if h.Environment == runbook.Production {
@@ -143,12 +143,12 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 			return nil, err
 		}
 	}
-	if err := plan.CheckNodes(ctx, q.Book, site, inputs); err != nil {
+	if err := plan.CheckNodes(ctx, q.Book, on, inputs); err != nil {
 		return nil, err
 	}
 	st := &journal.State{Header: h, Book: q.Book, Targets: map[string][]string{}}
-	if h.Plan, err = plan.Make(ctx, q.Book, site, st); err != nil {
-		return nil, s.denied(ctx, site, q.Book, h, err)
+	if h.Plan, err = plan.Make(ctx, q.Book, on, st); err != nil {
+		return nil, s.denied(ctx, on, q.Book, h, err)
 	}
 	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
 	for _, name := range h.AllClusters() {
@@ -161,9 +161,9 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		}
 		p.Left = append(p.Left, left...)
 	}
-	p.Guardrails = s.readGuardrails(ctx, q.Book, site)
-	p.Lacks, p.Room = s.lacks(ctx, site, q.Book, h), s.room(ctx, site, q.Book, h)
-	p.Silent, p.Held = s.held(ctx, site, h)
+	p.Guardrails = s.readGuardrails(ctx, q.Book, on)
+	p.Lacks, p.Room = s.lacks(ctx, on, q.Book, h), s.room(ctx, on, q.Book, h)
+	p.Silent, p.Held = s.held(ctx, on, h)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
@@ -185,14 +185,14 @@ func signable(b *runbook.Runbook, signers string) error {
 }
 
 // distinct refuses clusters that name one server twice: a change of the one node would be one of the other.
-func distinct(ctx context.Context, site *cluster.Cluster, all []string) error {
+func distinct(ctx context.Context, on *cluster.Cluster, all []string) error {
 	var clusters []*cluster.Cluster
 	for _, name := range all {
-		on, err := site.Cluster(ctx, name)
+		one, err := on.Cluster(ctx, name)
 		if err != nil {
 			return err
 		}
-		clusters = append(clusters, on)
+		clusters = append(clusters, one)
 	}
 	return cluster.Distinct(ctx, clusters...)
 }
@@ -216,8 +216,8 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 		return s.Store.Create(ctx, run, data)
 	}
 	if book.Lock == runbook.LockCluster {
-		err = s.locks().Lock(ctx, &p.Header, run, func(site *cluster.Cluster) error {
-			if err := samePlan(ctx, book, site, p.Header); err != nil {
+		err = s.locks().Lock(ctx, &p.Header, run, func(on *cluster.Cluster) error {
+			if err := samePlan(ctx, book, on, p.Header); err != nil {
 				return err
 			}
 			return create()

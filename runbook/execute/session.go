@@ -44,13 +44,13 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 		}
 	}
 	h := r.state.Header
-	if r.site, err = lock.OpenAll(ctx, s.Open, h.Cluster, h.AllClusters()); err != nil {
+	if r.cluster, err = lock.OpenAll(ctx, s.Open, h.Cluster, h.AllClusters()); err != nil {
 		return parkRun(r, err.Error(), err)
 	}
-	r.reading = r.site.ReadOnly()
-	defer func() { err = errors.Join(err, r.reading.Close(), r.site.Close()) }()
+	r.reading = r.cluster.ReadOnly()
+	defer func() { err = errors.Join(err, r.reading.Close(), r.cluster.Close()) }()
 	if r.state.Unfit() == nil {
-		meter := s.meter(r.state.Book, r.site)
+		meter := s.meter(r.state.Book, r.cluster)
 		defer closeMeter(meter)
 		r.guard = newGuard(r.state.Book, meter)
 	} else {
@@ -116,18 +116,18 @@ func sessionEnd(r *runner, err error) error {
 	if len(acting) > 0 {
 		err = fmt.Errorf("%w; step %s was acting: its outcome was not recorded, and is checked first when the run is resumed", err, strings.Join(acting, ", "))
 	}
-	if slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) && closed(r.outside, r.site) {
-		err = fmt.Errorf("%w; no node of %s reports that it accepts writes", err, r.site.Name)
+	if slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) && closed(r.outside, r.cluster) {
+		err = fmt.Errorf("%w; no node of %s reports that it accepts writes", err, r.cluster.Name)
 	}
 	return err
 }
 
 // closed tells whether nobody takes the writes of a cluster, as its servers say.
-func closed(ctx context.Context, site *cluster.Cluster) bool {
+func closed(ctx context.Context, on *cluster.Cluster) bool {
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	site.RolesChanged()
-	_, err := site.Primary(limited)
+	on.RolesChanged()
+	_, err := on.Primary(limited)
 	return errors.Is(err, cluster.ErrNoPrimary)
 }
 
@@ -160,7 +160,7 @@ func noteOpened(ctx context.Context, r *runner) error {
 	// To be given up, a run needs no lease: it may have lost it.
 	if r.state.Book.Lock == runbook.LockCluster && (o.Do != "cancel" || o.Undo) {
 		var err error
-		if r.held, err = r.service.locks().Take(ctx, r.site, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
+		if r.held, err = r.service.locks().Take(ctx, r.cluster, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
 			return parkRun(r, err.Error(), err)
 		}
 		e.Epochs, e.Unclaimed = r.held.Epochs(), r.held.Unclaimed()
@@ -184,9 +184,9 @@ func takenByOthers(ctx context.Context, r *runner) bool {
 			return true
 		}
 		c.Epoch = max(c.Epoch, lease.Epoch)
-		if on, err := r.site.Cluster(ctx, name); err == nil {
+		if one, err := r.cluster.Cluster(ctx, name); err == nil {
 			limited, cancel := context.WithTimeout(ctx, lock.Clearing)
-			if m := r.service.locks().ClusterLockOf(on); m != nil && errors.As(m.Claim(limited, c), &claimed) {
+			if m := r.service.locks().ClusterLockOf(one); m != nil && errors.As(m.Claim(limited, c), &claimed) {
 				cancel()
 				return true
 			}
@@ -237,11 +237,11 @@ func parkOrKeep(r *runner, kept error) error {
 // unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a
 // process that died when it had taken the cluster wrote nothing of it.
 func unclaim(ctx context.Context, r *runner, name string) error {
-	on, err := r.site.Cluster(ctx, name)
+	one, err := r.cluster.Cluster(ctx, name)
 	if err != nil {
 		return err
 	}
-	m := r.service.locks().ClusterLockOf(on)
+	m := r.service.locks().ClusterLockOf(one)
 	if m == nil {
 		return nil
 	}

@@ -22,20 +22,21 @@ func (l *outliving) AwaitInFlight(context.Context, *cluster.Cluster, action.Call
 
 // TestWhatAStepsOwnUndoLeftUnderWayIsWaitedFor has a step whose action leaves nothing behind and whose undo, by another, does.
 func TestWhatAStepsOwnUndoLeftUnderWayIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
-	site, err := b.Open(t.Context(), "lab1")
+	on, err := b.Open(t.Context(), "lab1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{service: b.Service, state: &journal.State{Book: b.parse(touching)}, site: site, reading: site.ReadOnly()}
+	r := &runner{service: b.Service, state: &journal.State{Book: b.parse(touching)}, cluster: on, reading: on.ReadOnly()}
 	by := &outliving{}
-	if err := r.settle(t.Context(), site, "pause", map[string]any{"for": "1s"}, by, action.Call{}); err != nil || by.asked != 1 {
+	if err := r.settle(t.Context(), on, "pause", map[string]any{"for": "1s"}, by, action.Call{}); err != nil || by.asked != 1 {
 		t.Errorf("it was asked %d times, %v", by.asked, err)
 	}
 	if err := r.reading.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := site.Close(); err != nil {
+	if err := on.Close(); err != nil {
 		t.Error(err)
 	}
 }

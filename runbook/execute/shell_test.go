@@ -10,6 +10,7 @@ import (
 )
 
 func TestAValueIsNeverReadAsShell(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(`
 runbook: test/handed-over

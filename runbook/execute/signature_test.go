@@ -81,6 +81,7 @@ func (b *bench) signed() (e journal.Evidence, signers string) {
 }
 
 func TestApprovalsAreSignedWithSSHKeys(t *testing.T) {
+	t.Parallel()
 	whole, signers := newBench(t).signed()
 	p, err := journal.VerifyEvidence(textEvidence(t, whole))
 	if err != nil {
@@ -132,6 +133,7 @@ func TestApprovalsAreSignedWithSSHKeys(t *testing.T) {
 }
 
 func TestEvidenceOfAStepThatWasAskedAndNeverApprovedIsRefused(t *testing.T) {
+	t.Parallel()
 	whole, _ := newBench(t).signed()
 	for _, ended := range []bool{true, false} {
 		forged := forgedEvidence(t, whole, func(e *journal.Event) bool {
@@ -148,6 +150,7 @@ func TestEvidenceOfAStepThatWasAskedAndNeverApprovedIsRefused(t *testing.T) {
 }
 
 func TestARunbookAsksForASignatureWhereItSaysSo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	book := b.parse(strings.Replace(asksAndActs, `note: "Go on?"`, "signed: true", 1))
 	if _, err := b.Prepare(t.Context(), Request{Book: book, Cluster: "prod1"}); err == nil || !strings.Contains(err.Error(), "no keys of people who may sign are known") {
@@ -163,6 +166,7 @@ func TestARunbookAsksForASignatureWhereItSaysSo(t *testing.T) {
 }
 
 func TestTheInventoryNamesTheAllowedSigners(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -16,6 +16,7 @@ import (
 // A run that was parked while another broke its lock, did its work and gave the cluster back, goes on no more: what it planned is of
 // another cluster. In its own store the lease tells, from elsewhere the claim in the cluster.
 func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
+	t.Parallel()
 	for _, where := range []string{"the same store", "another store"} {
 		b := newBench(t)
 		shared := &runbooktest.MemoryLock{}
@@ -65,6 +66,7 @@ func TestARunWhoseClusterWasEverTakenParks(t *testing.T) {
 // A run that ended, and whose process died before it gave its cluster back, holds nobody up: not the next run, and its own name can
 // be told to give back.
 func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"the next run", "give back", "the next that executes"} {
 		b := newBench(t)
 		shared := &runbooktest.MemoryLock{}
@@ -124,6 +126,7 @@ steps:
 // An owner that sleeps between the beginning of its run and its first entry holds the cluster all the same: when another had it meanwhile, the
 // first session parks, and nothing is done.
 func TestARunWhoseClusterWasTakenBeforeItsFirstEntryParks(t *testing.T) {
+	t.Parallel()
 	for _, where := range []string{"the same store", "another store"} {
 		b := newBench(t)
 		shared := &runbooktest.MemoryLock{}
@@ -155,6 +158,7 @@ func TestARunWhoseClusterWasTakenBeforeItsFirstEntryParks(t *testing.T) {
 
 // A cluster that did not answer when the run was begun was not its own yet, and is claimed by its first session.
 func TestAClusterThatDidNotAnswerAtTheBeginningIsClaimedByTheFirstSession(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	shared := &runbooktest.MemoryLock{Unclear: true}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
@@ -167,6 +171,7 @@ func TestAClusterThatDidNotAnswerAtTheBeginningIsClaimedByTheFirstSession(t *tes
 
 // Between the plan that a person reads and the yes, anything may change: the run is not begun, and the cluster is free again.
 func TestAPlanThatChangedBeforeTheRunIsNotBegun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p, err := b.Prepare(t.Context(), Request{Book: b.parse(writing), Cluster: "lab1"})
 	if err != nil {

@@ -35,6 +35,7 @@ func set(shared *runbooktest.MemoryLock, change func()) {
 // A failover must run while its cluster does not answer. That no other state folder sees the run is told, and the claim is stored as soon as the
 // cluster answers, though the run has nothing to do.
 func TestAClaimThatCouldNotBeStoredIsToldAndStoredLater(t *testing.T) {
+	t.Parallel()
 	b, shared, run := unclaimable(t, asking)
 	e := b.started(run, journal.Command{Do: "run"})
 	b.until(run, func(st *journal.State) bool { return st.Status() == "asking" })
@@ -64,6 +65,7 @@ func TestAClaimThatCouldNotBeStoredIsToldAndStoredLater(t *testing.T) {
 
 // A run that goes on in another process does not pass for claimed because it has held its cluster in the store.
 func TestARunThatWasNeverClaimedIsNotWhenItGoesOn(t *testing.T) {
+	t.Parallel()
 	b, shared, run := unclaimable(t, mending)
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunFailed || st.Unclaimed["lab1"] == "" {
 		t.Fatalf("%q, unclaimed %q", st.Outcome, st.Unclaimed)
@@ -86,6 +88,7 @@ func TestARunThatWasNeverClaimedIsNotWhenItGoesOn(t *testing.T) {
 
 // A cluster that once had the claim, and takes nothing now, does not stop a run in its middle; but it is told, once.
 func TestAStoredClaimThatCannotBeProlongedStopsNothing(t *testing.T) {
+	t.Parallel()
 	b, shared := newBench(t), &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(writing)})
@@ -107,6 +110,7 @@ func TestAStoredClaimThatCannotBeProlongedStopsNothing(t *testing.T) {
 
 // One that does not answer may be restarting, and is no reason to say anything.
 func TestAClusterThatDoesNotAnswerIsNotSaidToRefuseItsClaim(t *testing.T) {
+	t.Parallel()
 	b, shared := newBench(t), &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 	run := b.begin(Request{Book: b.parse(writing)})
@@ -122,6 +126,7 @@ func TestAClusterThatDoesNotAnswerIsNotSaidToRefuseItsClaim(t *testing.T) {
 }
 
 func TestARunWhoseClaimTheClusterDoesNotTakeDoesNotBegin(t *testing.T) {
+	t.Parallel()
 	for name, refuses := range map[string]error{
 		"denied":        &engine.Error{Kind: engine.Denied, Code: "1142", Text: "INSERT command denied to user 'ops'"},
 		"hung up":       &engine.Error{Kind: engine.Denied, Lost: true, Code: "1045", Text: "Access denied"},
@@ -152,6 +157,7 @@ func TestARunWhoseClaimTheClusterDoesNotTakeDoesNotBegin(t *testing.T) {
 }
 
 func TestARunWhoseClusterIsSilentBegins(t *testing.T) {
+	t.Parallel()
 	for name, silent := range map[string]error{
 		"nothing listens": &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "nothing listens at 127.0.0.1:1"},
 		"it hangs":        &engine.Error{Kind: engine.Timeout, Text: "no answer in time"},
@@ -177,6 +183,7 @@ func (l looked) Look(context.Context, string) error { return l.tells }
 
 // The claim in the cluster is looked at when a plan is made: it alone tells of a run of another state folder.
 func TestAPlanSaysWhoHasItsClusterOrThatItDoesNotTell(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	theirs := &action.ClaimedError{Cluster: "lab1", Run: "theirs"}
 	mine := &action.ClaimedError{Cluster: "lab1", Run: b.begin(Request{Book: b.parse(writing)})}

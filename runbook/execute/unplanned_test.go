@@ -11,6 +11,7 @@ import (
 
 // Who approved a plan has read which nodes it goes over. One that came since is asked about, once.
 func TestANodeThatCameAfterThePlanIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
 runbook: test/rolling
@@ -23,7 +24,7 @@ steps:
       - {id: start, uses: command, with: {run: "echo start ${{ target }} >> DIR/log", repeatable: true}}
 `)})
 	b.Open = func(_ context.Context, cluster string) (*cluster.Cluster, error) {
-		return runbooktest.NewSite(cluster, "lab", "n1", "n2", "n3", "n4")
+		return runbooktest.NewCluster(cluster, "lab", "n1", "n2", "n3", "n4")
 	}
 	e := b.started(run, journal.Command{Do: "run"})
 	b.until(run, func(*journal.State) bool { return len(b.events(run, journal.Asked)) > 0 })
@@ -47,6 +48,7 @@ steps:
 
 // Targets that an earlier step finds are known to nobody when the plan is made; who approves it approves that.
 func TestTargetsThatAreKnownOnlyLaterAreNotAskedAbout(t *testing.T) {
+	t.Parallel()
 	p := journal.Plan{Steps: []journal.PlanStep{{Key: "later", Later: []string{"find"}}, {Key: "each[n1].stop", Uses: "command"}}}
 	for key, want := range map[string]bool{"later[n9].stop": false, "each[n1].stop": false, "each[n9].stop": true} {
 		i := &journal.Step{Key: key, Group: key[:len(key)-len("[n9].stop")], Target: "n9"}

@@ -22,24 +22,24 @@ type Watched interface {
 
 // watchMeter reads watched series beside the metrics of another meter. The watch begins with the first reading.
 type watchMeter struct {
-	Meter // nil: there are no other metrics
-	site  *cluster.Cluster
-	names []string
-	open  func(context.Context, *cluster.Cluster) (Watched, error)
-	watch Watched // nil: not opened yet
+	Meter   // nil: there are no other metrics
+	cluster *cluster.Cluster
+	names   []string
+	open    func(context.Context, *cluster.Cluster) (Watched, error)
+	watch   Watched // nil: not opened yet
 }
 
 // meter reads what the guardrails and proofs of a runbook name; nil if nothing does. It is to be closed.
-func (s *Service) meter(b *runbook.Runbook, site *cluster.Cluster) Meter {
+func (s *Service) meter(b *runbook.Runbook, on *cluster.Cluster) Meter {
 	var nodes Meter
 	if s.Meter != nil {
-		nodes = s.Meter(site)
+		nodes = s.Meter(on)
 	}
 	names := b.Watched()
 	if len(names) == 0 || s.Watch == nil {
 		return nodes
 	}
-	return &watchMeter{Meter: nodes, site: site, names: names, open: s.Watch}
+	return &watchMeter{Meter: nodes, cluster: on, names: names, open: s.Watch}
 }
 
 // Read implements Meter. What one of the two cannot read is left out while the other can.
@@ -62,7 +62,7 @@ func (m *watchMeter) Read(ctx context.Context) (map[string]float64, error) {
 
 func (m *watchMeter) read(ctx context.Context) (map[string]float64, error) {
 	if m.watch == nil {
-		w, err := m.open(ctx, m.site)
+		w, err := m.open(ctx, m.cluster)
 		if err != nil {
 			return nil, fmt.Errorf("watch the cluster: %w", err)
 		}

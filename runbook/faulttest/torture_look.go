@@ -67,15 +67,15 @@ const lookingTime = 15 * time.Second
 // examineCluster looks at the cluster itself when a run has ended by itself, taken back or done: one server takes writes, everyone
 // that answers follows it. What was otherwise before the try is not held against it.
 func (t *Torture) examineCluster(ctx context.Context, o *Report, test string) (err error) {
-	site, err := t.Open(ctx, t.Request.Cluster)
+	on, err := t.Open(ctx, t.Request.Cluster)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
+	defer func() { err = errors.Join(err, on.Close()) }()
 	o.Looks++
 	end := time.Now().Add(lookingTime)
 	for {
-		wrong, err := differences(ctx, t, site)
+		wrong, err := differences(ctx, t, on)
 		if err != nil || len(wrong) == 0 {
 			return err
 		}
@@ -88,12 +88,12 @@ func (t *Torture) examineCluster(ctx context.Context, o *Report, test string) (e
 		if err := poll.Rest(ctx, time.Second); err != nil {
 			return err
 		}
-		site.RolesChanged()
+		on.RolesChanged()
 	}
 }
 
-func differences(ctx context.Context, t *Torture, site *cluster.Cluster) (all []string, err error) {
-	now, err := look(ctx, site)
+func differences(ctx context.Context, t *Torture, on *cluster.Cluster) (all []string, err error) {
+	now, err := look(ctx, on)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +114,12 @@ func (t *Torture) examineClaim(ctx context.Context, o *Report, test, run string)
 	if t.ClusterLock == nil {
 		return nil
 	}
-	site, err := t.Open(ctx, t.Request.Cluster)
+	on, err := t.Open(ctx, t.Request.Cluster)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	m := t.ClusterLock(site)
+	defer func() { err = errors.Join(err, on.Close()) }()
+	m := t.ClusterLock(on)
 	if m == nil {
 		return nil
 	}

@@ -41,16 +41,16 @@ func (t *Torture) sleep(ctx context.Context, o *Report) error {
 	if t.Elsewhere == nil {
 		return nil
 	}
-	site, err := t.Elsewhere(ctx)
+	on, err := t.Elsewhere(ctx)
 	if err != nil {
 		return err
 	}
-	if clusterLock := t.ClusterLock(site); clusterLock != nil {
+	if clusterLock := t.ClusterLock(on); clusterLock != nil {
 		err = robOwner(ctx, t, o, "the owner sleeps, another host takes the cluster", stranger{clusterLock, action.Claim{
 			Cluster: t.Request.Cluster, Run: "another", Holder: "another host", Epoch: 1, For: time.Hour, Break: true,
 		}})
 	}
-	return errors.Join(err, site.Close())
+	return errors.Join(err, on.Close())
 }
 
 // robOwner lets a thief take the cluster while the owner sleeps. An owner that fell asleep in the middle of a write to the store

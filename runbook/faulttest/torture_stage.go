@@ -51,12 +51,12 @@ func (t *Torture) sights(ctx context.Context, p journal.Plan) (_ map[string]stri
 		}
 		all[step.Key] = string(data)
 	}
-	site, err := t.Open(ctx, t.Request.Cluster)
+	on, err := t.Open(ctx, t.Request.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	nodes, err := site.List(ctx)
+	defer func() { err = errors.Join(err, on.Close()) }()
+	nodes, err := on.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
@@ -67,7 +67,7 @@ func (t *Torture) sights(ctx context.Context, p journal.Plan) (_ map[string]stri
 	slices.Sort(names)
 	all[theNodes] = strings.Join(names, ", ")
 	if t.stage == nil { // before the first try
-		t.snapshot, err = look(ctx, site)
+		t.snapshot, err = look(ctx, on)
 	}
 	return all, err
 }

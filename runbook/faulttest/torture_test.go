@@ -29,7 +29,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	return &bench{t: t, folder: t.TempDir(), Actions: action.Generic(), Open: func(_ context.Context, name string) (*cluster.Cluster, error) {
-		return runbooktest.NewSite(name, "lab", "n1", "n2", "n3")
+		return runbooktest.NewCluster(name, "lab", "n1", "n2", "n3")
 	}}
 }
 
@@ -176,19 +176,19 @@ func TestTheTortureFindsANodeThatAnUndoLeaves(t *testing.T) {
 		Request: execute.Request{Book: b.parse(`{runbook: test/grow, lock: none, steps: [{id: a, uses: command, with: {run: "touch DIR/node DIR/f", check: "test -e DIR/f", undo: "rm -f DIR/f", repeatable: true}}]}`), Cluster: "lab1"},
 		Folder:  t.TempDir(), Actions: b.Actions, ClusterLock: func(*cluster.Cluster) lock.ClusterLock { return nil }, Say: func(string) {},
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
-			site, err := b.Open(ctx, name)
+			on, err := b.Open(ctx, name)
 			if err != nil {
 				return nil, err
 			}
-			list := site.List
-			site.List = func(ctx context.Context) ([]cluster.Node, error) {
+			list := on.List
+			on.List = func(ctx context.Context) ([]cluster.Node, error) {
 				nodes, err := list(ctx)
 				if _, is := os.Stat(filepath.Join(b.folder, "node")); is == nil {
 					nodes = append(nodes, cluster.Node{Name: "grown"})
 				}
 				return nodes, err
 			}
-			return site, nil
+			return on, nil
 		},
 	}
 	var o Report

@@ -86,22 +86,22 @@ func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterL
 	if len(held) == 0 {
 		return false, nil
 	}
-	site, err := OpenAll(ctx, l.Open, st.Header.Cluster, st.Header.AllClusters())
+	on, err := OpenAll(ctx, l.Open, st.Header.Cluster, st.Header.AllClusters())
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
+	defer func() { err = errors.Join(err, on.Close()) }()
 	for _, name := range st.Header.AllClusters() {
 		lease, holds := held[name]
 		if !holds {
 			continue
 		}
-		on, opening := site.Cluster(ctx, name)
+		one, opening := on.Cluster(ctx, name)
 		if opening != nil {
 			err = errors.Join(err, opening)
 			continue
 		}
-		err = errors.Join(err, giveBack(l.ClusterLockOf(on), name, lease))
+		err = errors.Join(err, giveBack(l.ClusterLockOf(one), name, lease))
 	}
 	return err == nil, err
 }

@@ -41,21 +41,21 @@ type Leases []*holding
 
 // Take takes all clusters of a run, each in the store and in the cluster itself. After an error those that were taken are
 // among what is returned.
-func (l *Locks) Take(ctx context.Context, site *cluster.Cluster, st *journal.State, run string, patience time.Duration) (Leases, error) {
+func (l *Locks) Take(ctx context.Context, on *cluster.Cluster, st *journal.State, run string, patience time.Duration) (Leases, error) {
 	var all Leases
 	for _, name := range st.Header.AllClusters() {
-		on, err := site.Cluster(ctx, name)
+		one, err := on.Cluster(ctx, name)
 		if err != nil {
 			return all, err
 		}
-		clusterLock, claim := l.ClusterLockOf(on), l.Claim(st, name, run)
+		clusterLock, claim := l.ClusterLockOf(one), l.Claim(st, name, run)
 		if err := l.stillHeld(ctx, claim); err != nil {
 			return all, err
 		}
 		h, err := Hold(ctx, l.Store, clusterLock, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError
-		if errors.As(err, &held) && (l.orphaned(ctx, clusterLock, name, held.Lease) || l.over(ctx, clusterLock, name, held.Lease) || l.past(ctx, on, held.Lease)) {
+		if errors.As(err, &held) && (l.orphaned(ctx, clusterLock, name, held.Lease) || l.over(ctx, clusterLock, name, held.Lease) || l.past(ctx, one, held.Lease)) {
 			held = nil
 			h, err = Hold(ctx, l.Store, clusterLock, claim, patience)
 			errors.As(err, &held)
@@ -104,7 +104,7 @@ func (l *Locks) Claim(st *journal.State, cluster, run string) action.Claim {
 
 // Lock takes the clusters of a run that is to begin, says which runs they were taken from by force, and has the run made while it holds
 // them. They are given back if it cannot be, also when a person interrupts.
-func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create func(site *cluster.Cluster) error) (err error) {
+func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create func(on *cluster.Cluster) error) (err error) {
 	if h.BrokenLock != "" {
 		for _, name := range h.AllClusters() {
 			broke, err := l.breakLock(ctx, name)
@@ -116,14 +116,14 @@ func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create 
 			}
 		}
 	}
-	site, err := OpenAll(ctx, l.Open, h.Cluster, h.AllClusters())
+	on, err := OpenAll(ctx, l.Open, h.Cluster, h.AllClusters())
 	if err != nil {
 		return err
 	}
-	all, err := l.Take(ctx, site, &journal.State{Header: *h}, run, LongPatience)
+	all, err := l.Take(ctx, on, &journal.State{Header: *h}, run, LongPatience)
 	if err == nil {
 		h.Locked, h.LockedAt = all.confirmed()
-		err = create(site)
+		err = create(on)
 	}
 	if err != nil {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
@@ -131,7 +131,7 @@ func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create 
 		_, releasing := all.Release(limited)
 		err = errors.Join(err, releasing)
 	}
-	return errors.Join(err, site.Close())
+	return errors.Join(err, on.Close())
 }
 
 // MayAct asks for each cluster whether it is still ours, and prolongs.

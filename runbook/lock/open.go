@@ -15,14 +15,14 @@ type Opener func(ctx context.Context, cluster string) (*cluster.Cluster, error)
 
 // OpenAll opens a run's own cluster, from which the others that it has locked can be reached.
 func OpenAll(ctx context.Context, open Opener, own string, all []string) (*cluster.Cluster, error) {
-	site, err := open(ctx, own)
+	on, err := open(ctx, own)
 	if err != nil {
 		return nil, fmt.Errorf("open cluster %s: %w", own, err)
 	}
 	if len(all) <= 1 {
-		return site, nil
+		return on, nil
 	}
-	site.Others = func(ctx context.Context, name string) (*cluster.Cluster, error) {
+	on.Others = func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		if !slices.Contains(all, name) {
 			return nil, &hint.PermanentError{Reason: fmt.Sprintf("the run has not locked cluster %s", name), Advice: "name it in an input of type cluster"}
 		}
@@ -33,9 +33,9 @@ func OpenAll(ctx context.Context, open Opener, own string, all []string) (*clust
 		return peer, nil
 	}
 	for _, name := range all {
-		if _, err := site.Cluster(ctx, name); err != nil {
-			return nil, errors.Join(err, site.Close())
+		if _, err := on.Cluster(ctx, name); err != nil {
+			return nil, errors.Join(err, on.Close())
 		}
 	}
-	return site, nil
+	return on, nil
 }

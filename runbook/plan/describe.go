@@ -13,8 +13,8 @@ import (
 )
 
 // Describe fills in what the cluster is.
-func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *runbook.Runbook) error {
-	nodes, err := site.PrimaryFirst(ctx)
+func Describe(ctx context.Context, on *cluster.Cluster, h *journal.Header, b *runbook.Runbook) error {
+	nodes, err := on.PrimaryFirst(ctx)
 	if err != nil {
 		return err
 	}
@@ -22,16 +22,16 @@ func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *
 	if len(nodes) > 0 {
 		h.Primary = nodes[0].Name
 	}
-	if site.Engine != nil {
-		h.Engine = site.Engine.Name()
+	if on.Engine != nil {
+		h.Engine = on.Engine.Name()
 	}
-	if site.Engine == nil || len(nodes) == 0 {
+	if on.Engine == nil || len(nodes) == 0 {
 		return nil
 	}
 	var facts engine.Facts
 	err = errors.New("no node answers")
-	for _, n := range hangingLast(site, nodes) { // the first may be down: that may be what the runbook is for
-		db, openErr := site.Database(ctx, n.Name)
+	for _, n := range hangingLast(on, nodes) { // the first may be down: that may be what the runbook is for
+		db, openErr := on.Database(ctx, n.Name)
 		if openErr != nil {
 			continue
 		}
@@ -49,8 +49,8 @@ func Describe(ctx context.Context, site *cluster.Cluster, h *journal.Header, b *
 }
 
 // hangingLast puts nodes that let questions wait behind those that may answer.
-func hangingLast(site *cluster.Cluster, nodes []cluster.Node) []cluster.Node {
-	hangs := func(n cluster.Node) bool { return site.Hangs(n.Name) }
+func hangingLast(on *cluster.Cluster, nodes []cluster.Node) []cluster.Node {
+	hangs := func(n cluster.Node) bool { return on.Hangs(n.Name) }
 	last := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return !hangs(n) })
 	return slices.Concat(slices.DeleteFunc(slices.Clone(nodes), hangs), last)
 }
@@ -67,14 +67,14 @@ func topology(nodes int) string {
 }
 
 // CheckNodes refuses an input of type node that the cluster does not have.
-func CheckNodes(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, inputs map[string]any) error {
+func CheckNodes(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, inputs map[string]any) error {
 	for name, in := range b.Inputs {
 		if in.Type != "node" {
 			continue
 		}
-		on, err := site.Cluster(ctx, runbook.TextOf(inputs[in.Of]))
+		one, err := on.Cluster(ctx, runbook.TextOf(inputs[in.Of]))
 		if err == nil {
-			_, err = on.Node(ctx, runbook.TextOf(inputs[name]))
+			_, err = one.Node(ctx, runbook.TextOf(inputs[name]))
 		}
 		if err != nil {
 			return &InputError{Input: name, Err: err}
@@ -84,10 +84,10 @@ func CheckNodes(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, 
 }
 
 // GravestEnvironment is the environment of a run over several clusters: that of the one that asks for the most care.
-func GravestEnvironment(ctx context.Context, site *cluster.Cluster, all []string) (string, error) {
+func GravestEnvironment(ctx context.Context, on *cluster.Cluster, all []string) (string, error) {
 	most := -1
 	for _, name := range all {
-		one, err := site.Cluster(ctx, name)
+		one, err := on.Cluster(ctx, name)
 		if err != nil {
 			return "", err
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 // Make executes every check of a runbook on a cluster on which nothing can be changed.
-func Make(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st *journal.State) (journal.Plan, error) {
+func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *journal.State) (journal.Plan, error) {
 	p := journal.Plan{Runbook: b.Name}
-	reading := site.ReadOnly()
+	reading := on.ReadOnly()
 	defer func() { _ = reading.Close() }() // it only read
 	nodes, err := NodeNames(ctx, reading)
 	if err != nil {
@@ -52,7 +52,7 @@ func Make(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st *jo
 	return p, ctx.Err()
 }
 
-func planStep(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st *journal.State, i *journal.Step, nodes []string) journal.PlanStep {
+func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *journal.State, i *journal.Step, nodes []string) journal.PlanStep {
 	s := i.Step
 	p := journal.PlanStep{Key: i.Key, Uses: s.Uses, Later: b.Later(s)}
 	if s.Approval != nil {
@@ -79,7 +79,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st
 	}
 	task, err := b.Bind(s.Uses, v.Inputs)
 	if err == nil {
-		site, err = site.Cluster(ctx, v.Cluster)
+		on, err = on.Cluster(ctx, v.Cluster)
 	}
 	if err != nil {
 		p.Failed, p.Reason = true, journal.OneLine(err)
@@ -88,9 +88,9 @@ func planStep(ctx context.Context, b *runbook.Runbook, site *cluster.Cluster, st
 	p.Effect = task.Traits().Effect
 	limited, cancel := context.WithTimeout(ctx, min(s.Timeout, time.Minute))
 	defer cancel()
-	f, err := task.Check(limited, site)
+	f, err := task.Check(limited, on)
 	if err != nil {
-		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), journal.OnCluster(hint.Of(err), site.Name)
+		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), journal.OnCluster(hint.Of(err), on.Name)
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason

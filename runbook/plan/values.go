@@ -78,8 +78,8 @@ func Targets(b *runbook.Runbook, s *runbook.Step, st *journal.State, nodes []str
 	return targets, nil
 }
 
-func NodeNames(ctx context.Context, site *cluster.Cluster) ([]string, error) {
-	nodes, err := site.PrimaryFirst(ctx)
+func NodeNames(ctx context.Context, on *cluster.Cluster) ([]string, error) {
+	nodes, err := on.PrimaryFirst(ctx)
 	if err != nil {
 		return nil, err
 	}

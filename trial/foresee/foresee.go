@@ -33,8 +33,8 @@ func foreseen(t *spec.Trial, of string, err error) Foreseen {
 }
 
 // Foresee asks a cluster that runs what can be told of a trial before its load, and changes nothing.
-func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, site *cluster.Cluster, prepare func(context.Context, execute.Request) (*execute.Prepared, error)) ([]Foreseen, error) {
-	db, err := site.Database(ctx, "")
+func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.Cluster, prepare func(context.Context, execute.Request) (*execute.Prepared, error)) ([]Foreseen, error) {
+	db, err := on.Database(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, site *cluster
 	if err != nil {
 		return all, err
 	}
-	signals, err := SignalsAt(ctx, t, site.Engine, db)
+	signals, err := SignalsAt(ctx, t, on.Engine, db)
 	if err != nil {
 		return all, err
 	}
@@ -52,12 +52,12 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, site *cluster
 	}
 	all = append(append(all, signals...), grants...)
 	if parts.ClusterLock != nil {
-		if clusterLock := parts.ClusterLock(site); clusterLock != nil {
-			all = append(all, LockAt(ctx, clusterLock, site.Name)...)
+		if clusterLock := parts.ClusterLock(on); clusterLock != nil {
+			all = append(all, LockAt(ctx, clusterLock, on.Name)...)
 		}
 	}
 	if prepare != nil && t.RunsRunbooks() {
-		all = append(all, RunbooksAt(ctx, t, prepare, site.Name)...)
+		all = append(all, RunbooksAt(ctx, t, prepare, on.Name)...)
 	}
 	return all, ctx.Err()
 }

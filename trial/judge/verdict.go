@@ -76,7 +76,7 @@ const nothingMeasured = "nothing was measured"
 const OneRound = "judged by one round, as configured: it is not known whether rounds agree (phases: {rounds: 3} would show it)"
 
 // reasons says in a sentence each why a trial did not pass.
-func reasons(findings []analyze.Finding) []string {
+func reasons(findings []analyze.JudgedClaim) []string {
 	var out []string
 	for _, f := range findings {
 		switch f.Verdict {

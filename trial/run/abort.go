@@ -66,15 +66,15 @@ func endedBadly(t *spec.Trial, call spec.Call, st *journal.State, run string) *a
 
 // refusalOf makes of the refusal that a call expects no error at all, and of anything else one.
 func refusalOf(r *runner, call spec.Call, err error, tell func(series.Event)) error {
-	var halted *abort
+	var aborted *abort
 	switch {
 	case call.Refused == "":
 		return err
 	case err == nil:
 		return &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s should have been refused by its step %s, but it succeeded", call.Name(), call.Refused)}
-	case errors.As(err, &halted) && halted.answer == analyze.CouldNotRun && slices.Contains(halted.steps, call.Refused):
-		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": halted.reason}})
-		r.note("%s was refused, as expected: %s.", call.Name(), halted.reason)
+	case errors.As(err, &aborted) && aborted.answer == analyze.CouldNotRun && slices.Contains(aborted.steps, call.Refused):
+		tell(series.Event{Kind: series.RunRefused, Name: call.Name(), Detail: map[string]any{"why": aborted.reason}})
+		r.note("%s was refused, as expected: %s.", call.Name(), aborted.reason)
 		return nil
 	}
 	return err

@@ -53,7 +53,7 @@ func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db en
 		all = append(all, grants...)
 	}
 	if err != nil {
-		r.site.Log.Info("not everything can be checked before the load", "error", err)
+		r.options.Log.Info("not everything can be checked before the load", "error", err)
 	}
 	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.ClusterLock != nil {
 		all = append(all, lockOfTarget(ctx, r, e)...)
@@ -68,12 +68,12 @@ func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db en
 }
 
 func lockOfTarget(ctx context.Context, r *runner, e *spec.ExistingCluster) []foresee.Foreseen {
-	site, err := r.parts.Site(ctx, e.Name, r.site.Lab.Machine)
+	on, err := r.parts.OpenCluster(ctx, e.Name, r.options.Lab.Machine)
 	if err != nil {
 		return nil // whom the load cannot reach either says so
 	}
-	defer func() { _ = site.Close() }() // it only looked
-	clusterLock := r.parts.ClusterLock(site)
+	defer func() { _ = on.Close() }() // it only looked
+	clusterLock := r.parts.ClusterLock(on)
 	if clusterLock == nil {
 		return nil
 	}

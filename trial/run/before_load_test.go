@@ -21,8 +21,8 @@ func TestAClusterIsAskedBeforeTheLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster := labtest.Cluster(t, lab.Spec{Name: "asked", Product: "mariadb", Nodes: 1, Config: map[string]string{"innodb_buffer_pool_size": "32M"}})
-	site := lab.AsCluster(cluster, mysql.Engine{}, machine)
-	t.Cleanup(func() { _ = site.Close() })
+	on := lab.AsCluster(cluster, mysql.Engine{}, machine)
+	t.Cleanup(func() { _ = on.Close() })
 	read := func(config, expect string) *spec.Trial {
 		text := "trial: t\ncluster: {engine: mariadb, config: " + config + "}\nload: {workload: oltp_point_select}\nexpect: [" + expect + "]\n"
 		tr, err := spec.Parse("trial.yaml", []byte(text), spec.Options{}, catalog.Parts())
@@ -41,7 +41,7 @@ func TestAClusterIsAskedBeforeTheLoad(t *testing.T) {
 		{"{}", `'highest("mysql.threads_running") < 1000'`, "", false},
 		{"{}", `'highest("mysql.replica_lag_seconds") < 5'`, "signal mysql.replica_lag_seconds: this server does not show it now", false},
 	} {
-		found, err := foresee.Foresee(t.Context(), read(c.config, c.expect), catalog.Parts(), site, nil)
+		found, err := foresee.Foresee(t.Context(), read(c.config, c.expect), catalog.Parts(), on, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

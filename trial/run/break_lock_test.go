@@ -33,15 +33,15 @@ func TestTheLockOfATrialThatDied(t *testing.T) {
     password: {file: `+passwordFile(t, target.Password)+`}
     nodes: [{name: a, address: "`+target.Addresses[0]+`"}]
 `)
-	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
+	parts.OpenCluster = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
 		inv, err := parts.Inventory()
 		if err != nil {
 			return nil, err
 		}
-		return catalog.SiteOf(ctx, name, inv.Clusters[name], here)
+		return catalog.OpenCluster(ctx, name, inv.Clusters[name], here)
 	}
-	s := siteAnywhere(t)
-	on, err := parts.Site(t.Context(), "held", s.Lab.Machine)
+	s := optionsAnywhere(t)
+	on, err := parts.OpenCluster(t.Context(), "held", s.Lab.Machine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +61,9 @@ phases: {warmup: 1s}
 	}
 	try := func(folder, reason string) string {
 		t.Helper()
-		site := s
-		site.Dir, site.BreakLock = s.Dir+folder, reason
-		r, _ := run.Run(t.Context(), tr, parts, site)
+		options := s
+		options.Dir, options.BreakLock = s.Dir+folder, reason
+		r, _ := run.Run(t.Context(), tr, parts, options)
 		if r == nil || r.Verdict.Ended == nil {
 			t.Fatalf("%s: it ran without its data: %+v", folder, r)
 		}

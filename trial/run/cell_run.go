@@ -23,7 +23,7 @@ type cellRun struct {
 	db      engine.Database
 	seconds <-chan load.Second
 	now     *judge.PhaseRecord // the phase that is under way
-	feels   liveMetrics
+	metrics liveMetrics
 	watch   *watch
 	over    placing
 	lost    int // connections, at the end of the last second
@@ -47,12 +47,12 @@ func (d *cellRun) run(ctx context.Context) error {
 		if d.cell.Load.Rate.Staged() {
 			length = d.cell.Load.Rate.Length()
 		}
-		return d.stretch(ctx, "measure", length)
+		return d.phase(ctx, "measure", length)
 	}
 	for _, step := range d.cell.Timeline {
 		var err error
 		if step.Call == nil {
-			err = d.stretch(ctx, step.Phase, step.Length)
+			err = d.phase(ctx, step.Phase, step.Length)
 		} else {
 			err = d.disturb(ctx, *step.Call)
 		}
@@ -94,7 +94,7 @@ func (d *cellRun) next(ctx context.Context) (load.Second, error) {
 		}
 		d.watch.remember(own)
 		d.now.Add(s)
-		d.feels.add(d.now.All[len(d.now.All)-1], d.now.Phase)
+		d.metrics.add(d.now.All[len(d.now.All)-1], d.now.Phase)
 		d.observe(progress.Second{Row: row})
 		d.connections(s)
 		d.avoided(s)
@@ -135,8 +135,8 @@ func (d *cellRun) errorClasses(s load.Second) {
 	}
 }
 
-// stretch is a phase in which only the load goes on.
-func (d *cellRun) stretch(ctx context.Context, phase string, length time.Duration) error {
+// phase is a phase in which only the load goes on.
+func (d *cellRun) phase(ctx context.Context, phase string, length time.Duration) error {
 	d.begin(phase, length, false)
 	d.observe(progress.Stage{Doing: progress.Measuring, Cell: d.cell.Name, Round: d.round, Detail: phase, Share: 0})
 	for passed := time.Duration(0); length-passed > judge.Second/2; { // to the nearest whole second

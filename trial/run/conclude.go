@@ -16,12 +16,12 @@ func conclusion(r *runner, cut error) result.Verdict {
 	for _, note := range judge.LeftOut(r.trial, &r.recording) {
 		r.note("%s", note)
 	}
-	c := judge.Course{Ended: endedBy(r, cut), Partial: cut != nil || r.halted != nil, Invalid: r.invalid, Already: r.already, Notes: r.notes}
+	c := judge.Course{Ended: endedBy(r, cut), Partial: cut != nil || r.aborted != nil, Invalid: r.invalid, Already: r.already, Notes: r.notes}
 	if !r.trial.CountsOnly() {
 		c.Advice = r.doubts.advice()
 	}
-	if r.halted != nil {
-		c.Answer, c.Reason = r.halted.answer, r.halted.reason
+	if r.aborted != nil {
+		c.Answer, c.Reason = r.aborted.answer, r.aborted.reason
 	}
 	return judge.Verdict(r.trial, &r.recording, c)
 }
@@ -34,8 +34,8 @@ func endedBy(r *runner, cut error) *result.Ended {
 		return &result.Ended{How: result.Interrupted, Where: r.at}
 	case cut != nil:
 		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: hint.Of(cut)}
-	case r.halted != nil && r.halted.answer == analyze.CouldNotRun:
-		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.halted.reason, Do: r.halted.advice}
+	case r.aborted != nil && r.aborted.answer == analyze.CouldNotRun:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.aborted.reason, Do: r.aborted.advice}
 	}
 	return nil
 }

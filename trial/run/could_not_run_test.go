@@ -44,7 +44,7 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 		"a person stops it": {cut: context.Canceled, want: analyze.Inconclusive, how: result.Interrupted},
 	} {
 		r := &runner{trial: tr, at: "round 2, lab/freeze"}
-		if c.halt != nil && !errors.As(c.halt, &r.halted) {
+		if c.halt != nil && !errors.As(c.halt, &r.aborted) {
 			t.Fatalf("%s: %v", what, c.halt)
 		}
 		r.recording.Begin(judge.PhaseRecord{Round: 1, Phase: "baseline"}).All = make([]analyze.Second, 5)

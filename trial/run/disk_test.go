@@ -12,7 +12,7 @@ import (
 
 // A lab's disk runs dry under a load, holds the server to its base then, and becomes another while it serves.
 func TestADiskWithLimitsIsFeltAndChanged(t *testing.T) {
-	s := quietSite(t)
+	s := quietOptions(t)
 	got, err := run.Run(t.Context(), read(t, `trial: dry
 cluster:
   engine: mariadb

@@ -14,14 +14,14 @@ import (
 
 func environmentOf(r *runner) result.Environment {
 	return result.Environment{
-		Plimsoll: r.site.Version,
+		Plimsoll: r.options.Version,
 		Started:  r.started,
 		Ended:    time.Now(),
 		Seed:     r.trial.Seed,
 		Engine:   r.facts,
 		Host:     r.host,
 		Settings: r.settings,
-		Command:  r.site.Command,
+		Command:  r.options.Command,
 	}
 }
 

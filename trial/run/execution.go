@@ -35,7 +35,7 @@ type execution struct {
 // the question, or it could not be tried.
 func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell func(series.Event), show func(string)) ([]judge.Span, error) {
 	service := r.runs.service
-	p, err := service.Prepare(ctx, execute.Request{Book: call.Book, Cluster: r.nameOf(s), Inputs: call.Said, BreakLock: r.site.BreakLock})
+	p, err := service.Prepare(ctx, execute.Request{Book: call.Book, Cluster: r.nameOf(s), Inputs: call.Said, BreakLock: r.options.BreakLock})
 	if err != nil {
 		return nil, refusedBy(ctx, r.trial, call, err)
 	}
@@ -52,7 +52,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 		_, leaving := r.leave(ctx, x) // it did nothing, and has taken its cluster
 		return nil, errors.Join(err, leaving)
 	}
-	halted, err := awaitRun(ctx, r, x)
+	aborted, err := awaitRun(ctx, r, x)
 	st, stateErr := r.leave(ctx, x)
 	if why := x.claimStays(); why != "" && r.trial.Existing != nil { // the trial's store, which could take it back, ends with the trial
 		r.note("After the run of %s %s. %s --break-lock REASON takes over the lock.", call.Name(), why, r.trial.Command)
@@ -73,11 +73,11 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	if err != nil {
 		return x.steps(), err
 	}
-	if halted == nil && st.Outcome != journal.RunDone {
-		halted = endedBadly(r.trial, call, st, x.id)
+	if aborted == nil && st.Outcome != journal.RunDone {
+		aborted = endedBadly(r.trial, call, st, x.id)
 	}
-	if halted != nil {
-		return x.steps(), halted
+	if aborted != nil {
+		return x.steps(), aborted
 	}
 	return x.steps(), nil
 }

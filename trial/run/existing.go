@@ -27,11 +27,11 @@ func targetOf(ctx context.Context, e *spec.ExistingCluster, m infra.Machine) (en
 
 // serversOf reaches the existing cluster, whose data must have been prepared.
 func (r *runner) serversOf(ctx context.Context, e *spec.ExistingCluster) (*servers, error) {
-	if e.Environment == cluster.Production && !r.site.Production {
+	if e.Environment == cluster.Production && !r.options.Production {
 		return nil, fmt.Errorf("%s is in production, and no person has agreed to put load on it", e.Name)
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: "connect to " + e.Name, Share: -1})
-	target, err := targetOf(ctx, e, r.site.Lab.Machine)
+	target, err := targetOf(ctx, e, r.options.Lab.Machine)
 	if err != nil {
 		return nil, err
 	}

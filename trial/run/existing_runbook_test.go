@@ -71,7 +71,7 @@ expect: [errors == 0]
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := bareSite(t, nil)
+	s := bareOptions(t, nil)
 	result, err := run.Run(t.Context(), tr, parts, s)
 	if err != nil {
 		t.Fatal(err)

@@ -53,12 +53,12 @@ func withStandIn(t *testing.T, clusterName *singlestoretest.Cluster) spec.Parts 
     database: db
     nodes: [{name: master, address: "`+clusterName.Target().Addresses[0]+`", machine: local}]
 `)
-	parts.Site = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
+	parts.OpenCluster = func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error) {
 		inv, err := parts.Inventory()
 		if err != nil {
 			return nil, err
 		}
-		return catalog.SiteOf(ctx, name, inv.Clusters[name], clusterName.Machine(here))
+		return catalog.OpenCluster(ctx, name, inv.Clusters[name], clusterName.Machine(here))
 	}
 	return parts
 }
@@ -141,7 +141,7 @@ func TestProductionIsAskedFor(t *testing.T) {
 	if tr.Production() != "shop" {
 		t.Errorf("production is %q", tr.Production())
 	}
-	s := bareSite(t, nil)
+	s := bareOptions(t, nil)
 	r, err := run.Run(t.Context(), tr, parts, s)
 	if err == nil || !strings.Contains(err.Error(), "no person has agreed") {
 		t.Errorf("%v", err)
@@ -173,7 +173,7 @@ operations:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := bareSite(t, nil)
+	s := bareOptions(t, nil)
 	result, err := run.Run(t.Context(), read(t, `trial: service
 cluster: {target: '`+strings.Replace(server.URL, "://", "://app@", 1)+`', password: {env: SERVICE_PASSWORD}}
 load: {workload: `+file+`, rate: 100, arrivals: uniform, timeout: 50s}
@@ -210,7 +210,7 @@ expect:
 
 // A server that is there is put under load with the data that it has, and keeps on running.
 func TestTrialOnATarget(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	db := labtest.Up(t, "mariadb")
 	tr := read(t, `trial: there
 cluster: {target: 'mysql://`+db.Target.User+`@`+db.Target.Addresses[0]+`/test', password: {file: `+passwordFile(t, db.Target.Password)+`}}

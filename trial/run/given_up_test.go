@@ -96,7 +96,7 @@ phases: {warmup: 1s, rounds: 1}
 			}
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			s := bareSite(t, nil)
+			s := bareOptions(t, nil)
 			if c.interrupt {
 				s.Observer = onStep(interrupt)
 			}

@@ -30,7 +30,7 @@ func (r *runner) issue(ctx context.Context, c *spec.Cell, s *servers, sets []spe
 	if err != nil {
 		return nil, nil, err
 	}
-	return loader.Team{Loaders: loaders, Job: job, Version: r.site.Version}.Run, inOnePlace{}, nil
+	return loader.Team{Loaders: loaders, Job: job, Version: r.options.Version}.Run, inOnePlace{}, nil
 }
 
 // broke makes the trial INVALID for what went wrong with the load itself.

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // what it had. The log is flushed once a minute there, so that it cannot happen to have been a moment ago. The kill is by far the
 // longest time without an acknowledgement until the power fails: what a busy machine does not acknowledge after it would pass for its end.
 func TestWhatAPowerFailureTakesAndAKillDoesNot(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: durability
 cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M, innodb_log_file_size: 32M, innodb_flush_log_at_timeout: 60}}
 load: {workload: ledger, connections: 4}
@@ -80,7 +80,7 @@ expect:
 // Beside another workload a ledger counts what is lost and dates when writes are taken again, and is nothing of what the other
 // measures.
 func TestALedgerBesideAnotherWorkload(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: beside
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000, connections: 2, ledger: {rate: 100, connections: 4}}
 timeline:

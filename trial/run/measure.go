@@ -121,9 +121,9 @@ func runCell(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers
 		ended <- err
 	}()
 	d := &cellRun{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds, watch: w, over: over, sources: sources}
-	r.felt.Store(&d.feels)
+	r.live.Store(&d.metrics)
 	err = d.run(loading)
-	r.felt.Store(nil)
+	r.live.Store(nil)
 	stop()
 	d.guard()
 	d.judgeHung()

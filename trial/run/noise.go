@@ -16,7 +16,7 @@ import (
 // A trial that is planned to take so long begins with a look at how noisy its load is here.
 const (
 	longTrial   = 5 * time.Minute
-	NoiseLength = 15 * time.Second // unless Site.Noise says otherwise
+	NoiseLength = 15 * time.Second // unless Options.Noise says otherwise
 )
 
 // noiseCheck is how long the noise is looked at; 0: not at all.
@@ -35,7 +35,7 @@ func noiseCheck(t *spec.Trial, asked time.Duration) time.Duration {
 // lookAtNoise goes on after the first warm-up for some seconds, which are booked under it, and says how small a difference the trial
 // could show if it stays like this. Stages of a rate begin when the warm-up is over: there it is left out.
 func (d *cellRun) lookAtNoise(ctx context.Context) error {
-	length := noiseCheck(d.trial, d.site.Noise)
+	length := noiseCheck(d.trial, d.options.Noise)
 	if d.noise || length == 0 || d.cell.Load.Rate.Staged() {
 		return nil
 	}

@@ -52,14 +52,14 @@ func saysThatNothingWasMeasured(t *testing.T, r *result.Result, why string) {
 }
 
 // siteAnywhere is where a trial runs that starts no server.
-func siteAnywhere(t *testing.T) run.Site {
+func optionsAnywhere(t *testing.T) run.Options {
 	t.Helper()
 	machine, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	return run.Site{
+	return run.Options{
 		Lab: lab.Deps{Machine: machine, Launchers: catalog.Launchers(), Home: home, Cache: home, Say: func(string) {}},
 		Dir: filepath.Join(home, "results", "r"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test",
 	}
@@ -77,7 +77,7 @@ func TestATrialWhoseTargetIsNotThereSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := run.Run(t.Context(), tr, catalog.Parts(), siteAnywhere(t))
+	r, err := run.Run(t.Context(), tr, catalog.Parts(), optionsAnywhere(t))
 	if err == nil || !strings.Contains(err.Error(), "nothing listens at 127.0.0.1:1") {
 		t.Errorf("%v", err)
 	}
@@ -94,7 +94,7 @@ func TestATrialThatIsInterruptedBeforeItsLoadSaysSo(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := run.Run(ctx, tr, catalog.Parts(), siteAnywhere(t))
+	r, err := run.Run(ctx, tr, catalog.Parts(), optionsAnywhere(t))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

@@ -16,10 +16,10 @@ import (
 // however many rounds and cells it had, for each product, version and class of topology. A trial that expects nothing can
 // prove nothing, and leaves none.
 func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
-	if r.runs == nil || r.site.State == nil || len(r.trial.Expect) == 0 && r.halted == nil {
+	if r.runs == nil || r.options.State == nil || len(r.trial.Expect) == 0 && r.aborted == nil {
 		return nil
 	}
-	dir, err := filepath.Abs(r.site.Dir)
+	dir, err := filepath.Abs(r.options.Dir)
 	if err != nil {
 		return fmt.Errorf("keep the rehearsals: %w", err)
 	}
@@ -38,7 +38,7 @@ func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
 			one = one.With(r.runs.all[earlier].state.Rehearsal("", "", passed))
 		}
 		name := run.state.Header.Runbook
-		errs = append(errs, one.Keep(context.WithoutCancel(ctx), r.site.State, name))
+		errs = append(errs, one.Keep(context.WithoutCancel(ctx), r.options.State, name))
 		detail := map[string]any{"run": run.id, "passed": one.Passed}
 		if one.Nothing != "" {
 			detail["nothing"] = one.Nothing

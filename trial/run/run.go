@@ -22,8 +22,8 @@ import (
 	"plimsoll/series"
 )
 
-// Site is where a trial runs and who watches.
-type Site struct {
+// Options say where a trial runs, what becomes of it and who watches.
+type Options struct {
 	Lab      lab.Deps
 	Dir      string // of the result; must not hold one
 	Observer progress.Observer
@@ -42,13 +42,13 @@ type Site struct {
 // Run runs a trial from the first server to the verdict. When ctx ends, or something fails, what was measured until then
 // is kept and marked as partial, and the result is returned beside the error; one of a trial that measured nothing says so, and why.
 // Nothing it started is left running.
-func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*result.Result, error) {
-	r := &runner{trial: t, parts: parts, site: site, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
+func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) (*result.Result, error) {
+	r := &runner{trial: t, parts: parts, options: options, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
 	var err error
-	if r.folder, err = result.Create(site.Dir, t.Document.Format(), r.started); err != nil {
+	if r.folder, err = result.Create(options.Dir, t.Document.Format(), r.started); err != nil {
 		return nil, err
 	}
-	r.host = hostFacts(ctx, site.Lab.Machine, site.Lab.Home)
+	r.host = hostFacts(ctx, options.Lab.Machine, options.Lab.Home)
 	for _, f := range t.Faults(parts) {
 		if f.Explain != "" {
 			r.note("%s", f.Explain)
@@ -57,8 +57,8 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	r.observe(r.plan())
 	runErr := r.openRuns(ctx)
 	if runErr == nil {
-		runErr = tellForeseen(r, append(foresee.SettingsOfLab(ctx, t, parts, site.Lab),
-			foresee.RoomForData(ctx, t, site.Lab.Machine, site.Lab.Home)...))
+		runErr = tellForeseen(r, append(foresee.SettingsOfLab(ctx, t, parts, options.Lab),
+			foresee.RoomForData(ctx, t, options.Lab.Machine, options.Lab.Home)...))
 	}
 	if runErr == nil {
 		runErr = r.measure(ctx)
@@ -66,7 +66,7 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 	switch {
 	case ctx.Err() != nil:
 		runErr = ctx.Err() // what else went wrong then is a consequence
-	case errors.As(runErr, &r.halted):
+	case errors.As(runErr, &r.aborted):
 		runErr = nil
 	}
 	runErr = errors.Join(runErr, r.stop(ctx), r.runs.close(ctx))
@@ -82,7 +82,7 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 		r.folder.Close(),
 	)
 	r.observe(progress.Finished{Verdict: verdict})
-	result, openErr := result.Open(site.Dir)
+	result, openErr := result.Open(options.Dir)
 	return result, errors.Join(runErr, writeErr, openErr)
 }
 
@@ -90,7 +90,7 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, site Site) (*resu
 type runner struct {
 	trial   *spec.Trial
 	parts   spec.Parts
-	site    Site
+	options Options
 	folder  *result.Writer
 	started time.Time
 
@@ -98,9 +98,9 @@ type runner struct {
 	servers   map[string]*servers         // by data set
 	maxima    map[string]float64          // the largest rate, by data set
 	runs      *runs                       // nil: the trial runs no runbook
-	felt      atomic.Pointer[liveMetrics] // of the load that is under way
+	live      atomic.Pointer[liveMetrics] // of the load that is under way
 	stopping  atomic.Bool                 // the clusters go down
-	halted    *abort
+	aborted   *abort
 	at        string // where the trial is: cell, round and phase
 	recording judge.Recording
 	settings  []result.Setting
@@ -171,8 +171,8 @@ func (r *runner) stop(ctx context.Context) error {
 func (r *runner) observe(u progress.Update) {
 	r.watching.Lock()
 	defer r.watching.Unlock()
-	if r.site.Observer != nil {
-		r.site.Observer.Observe(u)
+	if r.options.Observer != nil {
+		r.options.Observer.Observe(u)
 	}
 }
 
@@ -185,7 +185,7 @@ func (r *runner) happened(e series.Event) {
 	r.recording.KeepEvent(e)
 	r.watching.Unlock()
 	if err := r.folder.Event(e); err != nil {
-		r.site.Log.Warn("event not written", "kind", e.Kind, "error", err)
+		r.options.Log.Warn("event not written", "kind", e.Kind, "error", err)
 	}
 	r.observe(progress.Happened{Event: e})
 }

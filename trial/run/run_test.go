@@ -31,27 +31,27 @@ import (
 
 const smallServer = "cluster: {engine: mariadb, config: {innodb_buffer_pool_size: 64M}}\n"
 
-// site is where a trial runs on a real server, beside the trials of other tests: most of its time is waited.
-func site(t *testing.T, watch progress.Observer) run.Site {
+// options are for a trial on a real server, beside the trials of other tests: most of its time is waited.
+func options(t *testing.T, watch progress.Observer) run.Options {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}
 	t.Parallel()
-	return bareSite(t, watch)
+	return bareOptions(t, watch)
 }
 
-// quietSite is where a trial runs on a real server before those of other tests, for one whose claims are of how fast the server is.
-func quietSite(t *testing.T) run.Site {
+// quietOptions are for a trial on a real server before those of other tests, for one whose claims are of how fast the server is.
+func quietOptions(t *testing.T) run.Options {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a real server")
 	}
-	return bareSite(t, nil)
+	return bareOptions(t, nil)
 }
 
-// bareSite is a site for what starts no server.
-func bareSite(t *testing.T, watch progress.Observer) run.Site {
+// bareOptions are for what starts no server.
+func bareOptions(t *testing.T, watch progress.Observer) run.Options {
 	t.Helper()
 	machine, err := catalog.Machine()
 	if err != nil {
@@ -70,7 +70,7 @@ func bareSite(t *testing.T, watch progress.Observer) run.Site {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	})
-	return run.Site{
+	return run.Options{
 		Lab: deps, Dir: filepath.Join(t.TempDir(), "result"), Observer: watch,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
 	}
@@ -86,7 +86,7 @@ func read(t *testing.T, text string) *spec.Trial {
 }
 
 func TestAComparisonLeavesACompleteResult(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: small
 question: Does a bigger table slow point selects?
 `+smallServer+`load: {workload: oltp_read_write, table_size: 1000}
@@ -226,7 +226,7 @@ func checkPinnedKeys(t *testing.T, dir string) {
 }
 
 func TestATimelineDatesWhatIsDoneToTheServer(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: stall
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000, rate: 200, arrivals: uniform, connections: 32}
 timeline:
@@ -317,7 +317,7 @@ func (s stopper) Observe(u progress.Update) {
 
 func TestAnInterruptedTrialKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := site(t, stopper{cancel})
+	s := options(t, stopper{cancel})
 	began := time.Now()
 	got, err := run.Run(ctx, read(t, `trial: interrupted
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000}
@@ -341,7 +341,7 @@ expect:
 }
 
 func TestAServerThatCannotStartIsSaidPlainly(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	r, err := run.Run(t.Context(), read(t, `trial: broken
 cluster: {engine: mariadb, config: {inodb_buffer_pool_size: 64M}}
 load: {workload: oltp_point_select, table_size: 1000}
@@ -357,7 +357,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1}
 }
 
 func TestSettingsAreChangedWithoutARestartWhereTheServerCan(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: dynamic
 `+smallServer+`load: {workload: oltp_update_index, table_size: 1000}
 compare:
@@ -385,7 +385,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
 
 // What a trial could show is said before its first measurement, by what its load does here.
 func TestTheNoiseOfALoadIsSaidBeforeItIsMeasured(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	s.Noise = 5 * time.Second
 	r, err := run.Run(t.Context(), readBeside(t, "", ""), catalog.Parts(), s)
 	if err != nil {

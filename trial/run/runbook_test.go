@@ -80,8 +80,8 @@ timeline:
 	return got
 }
 
-// withState gives a site a state folder, where rehearsals are kept.
-func withState(t *testing.T, s *run.Site) *durable.Store {
+// withState gives a trial a state folder, where rehearsals are kept.
+func withState(t *testing.T, s *run.Options) *durable.Store {
 	t.Helper()
 	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
 	if err != nil {
@@ -106,7 +106,7 @@ func rehearsals(t *testing.T, store *durable.Store, name string) int {
 }
 
 func TestARunFeelsTheLoadAndMayNotAskAPerson(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	store := withState(t, &s)
 	result, err := run.Run(t.Context(), readBeside(t, "  - run: ./guarded.yaml\n  - run: ./cautious.yaml\n", "expect:\n  - errors == 0\n"), catalog.Parts(), s)
 	if err != nil {
@@ -149,7 +149,7 @@ func TestARunFeelsTheLoadAndMayNotAskAPerson(t *testing.T) {
 
 // A change that found nothing to do passed, and counted as a rehearsal, because a command ran beside it.
 func TestATrialOfAChangeThatHadNothingToDoIsInvalid(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	store := withState(t, &s)
 	result, err := run.Run(t.Context(), readBeside(t, "  - {run: ./already.yaml}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), s)
 	if err != nil {
@@ -180,7 +180,7 @@ func TestARunThatFailsOrTakesTooLongFailsTheTrial(t *testing.T) {
 		"too long": {"  - {run: ./stuck.yaml, limit: 15s}\n", "had not ended after 15s, it was at wait"}, // where it is sooner, if its disk is not slow
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSite(t)
+			s := quietOptions(t)
 			result, err := run.Run(t.Context(), readBeside(t, c.step+"  - recovery: 1m\n", "expect:\n  - errors == 0\n"), catalog.Parts(), s)
 			if err != nil {
 				t.Fatal(err)
@@ -195,7 +195,7 @@ func TestARunThatFailsOrTakesTooLongFailsTheTrial(t *testing.T) {
 
 func TestWhatIsPreparedIsThereBeforeTheLoad(t *testing.T) {
 	prepare := "prepare:\n  - run: {sql: CREATE TABLE plimsoll.made (a INT)}\n"
-	result, err := run.Run(t.Context(), readBeside(t, "  - run: {sql: INSERT INTO plimsoll.made VALUES (1)}\n", prepare+"expect:\n  - errors == 0\n"), catalog.Parts(), site(t, nil))
+	result, err := run.Run(t.Context(), readBeside(t, "  - run: {sql: INSERT INTO plimsoll.made VALUES (1)}\n", prepare+"expect:\n  - errors == 0\n"), catalog.Parts(), options(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestWhatIsPreparedIsThereBeforeTheLoad(t *testing.T) {
 }
 
 func TestARunThatIsToBeRefused(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	store := withState(t, &s)
 	steps := "  - {run: ./impossible.yaml, refused: set}\n  - {run: {sql: CREATE TABLE plimsoll.made (a INT)}, refused: sql_execute}\n"
 	result, err := run.Run(t.Context(), readBeside(t, steps, "expect:\n  - errors == 0\n"), catalog.Parts(), s)

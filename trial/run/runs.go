@@ -47,22 +47,22 @@ func (r *runner) openRuns(ctx context.Context) error {
 	if !r.trial.RunsRunbooks() {
 		return nil
 	}
-	folder := filepath.Join(r.site.Dir, journalFolder)
+	folder := filepath.Join(r.options.Dir, journalFolder)
 	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
 	if err != nil {
 		return err
 	}
 	name := "trial " + r.trial.Name
-	s := &runs{dir: r.site.Dir, service: &execute.Service{
+	s := &runs{dir: r.options.Dir, service: &execute.Service{
 		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.ClusterLock,
-		Open: r.siteOf,
-		Meter: func(site *cluster.Cluster) execute.Meter {
-			return meter{nodes: execute.NewNodeMeter(site), load: r.felt.Load()}
+		Open: r.clusterOf,
+		Meter: func(on *cluster.Cluster) execute.Meter {
+			return meter{nodes: execute.NewNodeMeter(on), load: r.live.Load()}
 		},
 	}}
 	if r.parts.Watch != nil {
-		s.service.Watch = func(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
-			return r.parts.Watch(ctx, site, r.trial.Queries)
+		s.service.Watch = func(ctx context.Context, on *cluster.Cluster) (execute.Watched, error) {
+			return r.parts.Watch(ctx, on, r.trial.Queries)
 		}
 	}
 	s.service.Observe = func(run string, e journal.Event, at time.Time) {
@@ -86,16 +86,16 @@ func targetIsFree(ctx context.Context, r *runner) (err error) {
 	if e == nil || r.parts.ClusterLock == nil {
 		return nil
 	}
-	site, err := r.siteOf(ctx, e.Name)
+	on, err := r.clusterOf(ctx, e.Name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	clusterLock := r.parts.ClusterLock(site)
+	defer func() { err = errors.Join(err, on.Close()) }()
+	clusterLock := r.parts.ClusterLock(on)
 	if clusterLock == nil {
 		return nil
 	}
-	look := action.Claim{Cluster: e.Name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.site.BreakLock != ""}
+	look := action.Claim{Cluster: e.Name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.options.BreakLock != ""}
 	var claimed *action.ClaimedError
 	if err := clusterLock.Claim(ctx, look); errors.As(err, &claimed) {
 		return lockedTarget{claimed, r.trial.Command}
@@ -129,21 +129,21 @@ func (r *runner) nameOf(s *servers) string {
 }
 
 // siteOf is what a run may reach: the nodes of the cell that is measured, or of the cluster that exists.
-func (r *runner) siteOf(ctx context.Context, name string) (*cluster.Cluster, error) {
+func (r *runner) clusterOf(ctx context.Context, name string) (*cluster.Cluster, error) {
 	if e := r.trial.Existing; e != nil {
-		return r.parts.Site(ctx, e.Name, r.site.Lab.Machine)
+		return r.parts.OpenCluster(ctx, e.Name, r.options.Lab.Machine)
 	}
 	for _, s := range r.servers {
 		if s.cluster == nil || s.cluster.Name() != name {
 			continue
 		}
-		site := lab.AsCluster(s.cluster, s.engine, r.site.Lab.Machine)
-		all := site.List
-		site.List = func(ctx context.Context) ([]cluster.Node, error) {
+		on := lab.AsCluster(s.cluster, s.engine, r.options.Lab.Machine)
+		all := on.List
+		on.List = func(ctx context.Context) ([]cluster.Node, error) {
 			nodes, err := all(ctx)
 			return slices.DeleteFunc(nodes, func(n cluster.Node) bool { return slices.Contains(s.idle, n.Name) }), err
 		}
-		return site, nil
+		return on, nil
 	}
 	return nil, fmt.Errorf("the trial has no cluster %s", name)
 }

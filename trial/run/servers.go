@@ -68,13 +68,13 @@ func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) 
 			f.Demand(&asked)
 		}
 	}
-	deps := r.site.Lab
+	deps := r.options.Lab
 	deps.Say = func(text string) {
 		doing := progress.Starting
 		switch {
 		case r.stopping.Load():
 			doing = progress.Stopping
-		case r.felt.Load() != nil: // there is load: something is done to the cluster
+		case r.live.Load() != nil: // there is load: something is done to the cluster
 			doing = progress.Disturbing
 		}
 		r.observe(progress.Stage{Doing: doing, Detail: text, Share: -1})

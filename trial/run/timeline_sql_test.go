@@ -31,7 +31,7 @@ func TestSQLAndCommandsOfATimelineAreExecuted(t *testing.T) {
     with: {statements: ["DO 1"], check: SELECT SUM(a) FROM plimsoll.made, want: "6"}
     as: looked at
 `, file)
-	result, err := run.Run(t.Context(), readBeside(t, steps, "expect:\n  - errors == 0\n"), catalog.Parts(), site(t, nil))
+	result, err := run.Run(t.Context(), readBeside(t, steps, "expect:\n  - errors == 0\n"), catalog.Parts(), options(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSQLAndCommandsOfATimelineAreExecuted(t *testing.T) {
 
 // A person who leaves the database out is told its name.
 func TestWhereTheTablesOfTheWorkloadAre(t *testing.T) {
-	result, err := run.Run(t.Context(), readBeside(t, "  - run: {sql: DELETE FROM sbtest1 WHERE id < 10}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), site(t, nil))
+	result, err := run.Run(t.Context(), readBeside(t, "  - run: {sql: DELETE FROM sbtest1 WHERE id < 10}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), options(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ steps:
 // TestARestartedReplicaIsCold puts a load over both nodes, restarts one and gives it another size: what is left in memory is
 // told by node, and a variant's inputs reach the runbook.
 func TestARestartedReplicaIsCold(t *testing.T) {
-	s := site(t, nil)
+	s := options(t, nil)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "warm.yaml"), []byte(warmRunbook), 0o600); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func (w *watch) follow(ctx context.Context, within time.Duration) {
 			if w.runner.trial.Limited() {
 				w.collect(ctx, node.Name, w.servers.newDiskProbe(node.Name))
 			}
-			w.collect(ctx, node.Name, probe.NewProcess(node.Name, w.runner.site.Lab.Machine, func() int { return w.servers.processOf(node.Name) }))
+			w.collect(ctx, node.Name, probe.NewProcess(node.Name, w.runner.options.Lab.Machine, func() int { return w.servers.processOf(node.Name) }))
 		}
 		if w.bases[node.Name] == nil {
 			strangers = append(strangers, node.Name)
@@ -120,7 +120,7 @@ func (w *watch) collectEvery(ctx context.Context, every time.Duration, node stri
 
 func (w *watch) take(points []series.Point) {
 	if err := w.runner.folder.Signals(points); err != nil {
-		w.runner.site.Log.Warn("signals not written", "error", err)
+		w.runner.options.Log.Warn("signals not written", "error", err)
 	}
 	w.remember(points)
 }

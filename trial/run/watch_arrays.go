@@ -39,7 +39,7 @@ func (w *watch) hasMachine(n cluster.Node) bool {
 	if w.servers.existing == nil {
 		return n.Host != nil
 	}
-	return n.Machine != nil && n.Machine != w.runner.site.Lab.Machine
+	return n.Machine != nil && n.Machine != w.runner.options.Lab.Machine
 }
 
 // reachArrays opens the cluster, once.
@@ -49,14 +49,14 @@ func (w *watch) reachArrays(ctx context.Context) bool {
 	}
 	w.seen["arrays"] = true
 	e := w.runner.trial.Existing
-	if e != nil && (!e.Listed || w.runner.parts.Site == nil) {
+	if e != nil && (!e.Listed || w.runner.parts.OpenCluster == nil) {
 		return false
 	}
-	site, err := w.runner.siteOf(ctx, w.runner.nameOf(w.servers))
+	on, err := w.runner.clusterOf(ctx, w.runner.nameOf(w.servers))
 	if err != nil {
 		w.runner.happened(series.Event{Kind: series.ProbeFailed, Detail: map[string]any{"error": err.Error()}})
 		return false
 	}
-	w.arrays = site
+	w.arrays = on
 	return true
 }

@@ -22,15 +22,15 @@ func (w *watch) watchSeries(ctx context.Context) error {
 	if len(expressions) == 0 {
 		return nil
 	}
-	site, err := w.runner.siteOf(ctx, w.runner.nameOf(w.servers))
+	on, err := w.runner.clusterOf(ctx, w.runner.nameOf(w.servers))
 	if err != nil {
 		return err
 	}
-	reader, err := w.runner.parts.Watch(ctx, site, w.runner.trial.Queries)
+	reader, err := w.runner.parts.Watch(ctx, on, w.runner.trial.Queries)
 	if err != nil {
-		return errors.Join(err, site.Close())
+		return errors.Join(err, on.Close())
 	}
-	w.closers = append(w.closers, reader, site)
+	w.closers = append(w.closers, reader, on)
 	w.collect(ctx, wholeCluster, watchedProbe{reader, expressions})
 	return nil
 }

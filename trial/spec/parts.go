@@ -25,11 +25,11 @@ type Parts struct {
 	Engines map[string]engine.Engine
 	// Inventory reads the clusters that exist.
 	Inventory func() (*inventory.Inventory, error)
-	// Site opens a cluster of the inventory for the runbooks of a timeline; commands run on the machine.
-	Site    func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error)
-	Faults  []Fault         // what a timeline does to a cluster of its own, by names that are no runbooks
-	Actions []action.Action // of runbooks
-	Books   []string        // the names of those that ship
+	// OpenCluster opens a cluster of the inventory for the runbooks of a timeline; commands run on the machine.
+	OpenCluster func(ctx context.Context, name string, here infra.Machine) (*cluster.Cluster, error)
+	Faults      []Fault         // what a timeline does to a cluster of its own, by names that are no runbooks
+	Actions     []action.Action // of runbooks
+	Books       []string        // the names of those that ship
 	// Runbook reads one that ships, or a file. A name that is neither is refused.
 	Runbook     func(name *document.Node) (*runbook.Runbook, error)
 	ClusterLock func(*cluster.Cluster) lock.ClusterLock // the claim of a run in the cluster itself

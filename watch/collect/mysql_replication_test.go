@@ -23,13 +23,13 @@ import (
 type sources struct {
 	*testing.T
 	lab     *lab.Cluster
-	site    *cluster.Cluster
+	on      *cluster.Cluster
 	dialect admin.Dialect
 }
 
 func (s sources) do(node string, statements ...string) {
 	s.Helper()
-	if err := s.site.Execute(s.Context(), node, statements, func(int) {}); err != nil {
+	if err := s.on.Execute(s.Context(), node, statements, func(int) {}); err != nil {
 		s.Fatalf("%s: %v", node, err)
 	}
 }
@@ -130,9 +130,9 @@ func replicates(t *testing.T, product string, acknowledged, acknowledges []strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sources{T: t, lab: c, site: lab.AsCluster(c, mysql.Engine{}, m)}
-	t.Cleanup(func() { _ = s.site.Close() })
-	version, err := s.site.Value(t.Context(), "n3", "SELECT VERSION()")
+	s := sources{T: t, lab: c, on: lab.AsCluster(c, mysql.Engine{}, m)}
+	t.Cleanup(func() { _ = s.on.Close() })
+	version, err := s.on.Value(t.Context(), "n3", "SELECT VERSION()")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func replicates(t *testing.T, product string, acknowledged, acknowledges []strin
 	s.do("n2", "CREATE DATABASE a2", "CREATE TABLE a2.t (id INT PRIMARY KEY, v INT)")
 	for _, table := range []string{"a1.t", "a2.t"} {
 		w.until(table, watch.TenSeconds, func() bool {
-			v, err := s.site.Value(t.Context(), "n3", "SELECT COUNT(*) FROM "+table)
+			v, err := s.on.Value(t.Context(), "n3", "SELECT COUNT(*) FROM "+table)
 			return err == nil && (table == "a2.t" || v == "1")
 		})
 	}

@@ -142,7 +142,7 @@ const longestGap = 15 * time.Second
 // statements writes what each instance executed, second by second: a cell for each.
 func (x *exporter) statements(ctx context.Context, w *result.Writer) (result.Verdict, error) {
 	v := result.Verdict{
-		Verdict: analyze.Inconclusive, Reasons: []string{"recorded by a watch, without a question"}, Claims: []analyze.Finding{},
+		Verdict: analyze.Inconclusive, Reasons: []string{"recorded by a watch, without a question"}, Claims: []analyze.JudgedClaim{},
 		Trial: "watched " + x.o.Cluster, Question: "What did it do?", Cells: []result.Cell{},
 	}
 	for _, matcher := range []string{`__name__="mysql_global_status_questions"`, `__name__="plimsoll_requests_total"`} {

@@ -47,13 +47,6 @@ func (w *RemoteWrite) Append(_ context.Context, samples []watch.Sample) error {
 	return nil
 }
 
-// Dropped is how many samples were dropped since the start.
-func (w *RemoteWrite) Dropped() uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.dropped
-}
-
 // Run sends every second until ctx ends.
 func (w *RemoteWrite) Run(ctx context.Context) {
 	pause := time.Second

@@ -27,8 +27,10 @@ func onServers(t *testing.T, f func(t *testing.T, b *bench)) {
 	if version := os.Getenv("PLIMSOLL_TEST_MARIADB"); version != "" {
 		specs[0].Version = version
 	}
+	t.Parallel()
 	for _, spec := range specs {
 		t.Run(spec.Product, func(t *testing.T) {
+			t.Parallel()
 			spec.Name, spec.Nodes = "pool", 1
 			spec.Config = map[string]string{
 				"innodb_buffer_pool_size": "64M", "innodb_flush_log_at_trx_commit": "2",
@@ -39,8 +41,8 @@ func onServers(t *testing.T, f func(t *testing.T, b *bench)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := &bench{cluster: inLab, site: lab.AsCluster(inLab, enginemysql.Engine{}, m), product: spec.Product}
-			t.Cleanup(func() { _ = b.site.Close() })
+			b := &bench{cluster: inLab, on: lab.AsCluster(inLab, enginemysql.Engine{}, m), product: spec.Product}
+			t.Cleanup(func() { _ = b.on.Close() })
 			b.fill(t)
 			f(t, b)
 		})
@@ -50,7 +52,7 @@ func onServers(t *testing.T, f func(t *testing.T, b *bench)) {
 // bench is a server with data.
 type bench struct {
 	cluster *lab.Cluster
-	site    *cluster.Cluster
+	on      *cluster.Cluster
 	product string
 }
 
@@ -74,7 +76,7 @@ func (b *bench) fill(t *testing.T) {
 
 func (b *bench) execute(t *testing.T, statements ...string) {
 	t.Helper()
-	if err := b.site.Execute(t.Context(), "", statements, func(int) {}); err != nil {
+	if err := b.on.Execute(t.Context(), "", statements, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -93,7 +95,7 @@ func (b *bench) memory(t *testing.T, names string) float64 {
 	c := chosen{}
 	with(t, "{"+names+"}", &c)
 	var share float64
-	err := onServer{}.use(t.Context(), b.site, func(s engine.Session) error {
+	err := onServer{}.use(t.Context(), b.on, func(s engine.Session) error {
 		all, err := c.find(t.Context(), s)
 		if err == nil {
 			share, err = b.scan(t, s, all)
@@ -158,7 +160,7 @@ func task(t *testing.T, a action.Action, text string) action.Task {
 func (b *bench) act(t *testing.T, a action.Action, text string) (action.Facts, float64) {
 	t.Helper()
 	last := -1.0
-	out, err := task(t, a, text).Act(t.Context(), b.site, action.Call{Progress: func(share float64, text string) {
+	out, err := task(t, a, text).Act(t.Context(), b.on, action.Call{Progress: func(share float64, text string) {
 		if share >= 0 && share < last {
 			t.Errorf("progress falls from %v to %v: %s", last, share, text)
 		}
@@ -172,7 +174,7 @@ func (b *bench) act(t *testing.T, a action.Action, text string) (action.Facts, f
 
 func (b *bench) value(t *testing.T, query string) string {
 	t.Helper()
-	v, err := b.site.Value(t.Context(), "", query)
+	v, err := b.on.Value(t.Context(), "", query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +221,7 @@ func (b *bench) readsChosen(t *testing.T) {
 		t.Errorf("read again: %v", out)
 	}
 	b.chill(t)
-	_, err := task(t, warmAction, "{tables: [shop.orders], in_memory: 0.5}").Act(t.Context(), b.site, action.Call{Progress: func(float64, string) {}})
+	_, err := task(t, warmAction, "{tables: [shop.orders], in_memory: 0.5}").Act(t.Context(), b.on, action.Call{Progress: func(float64, string) {}})
 	if err == nil || !strings.Contains(err.Error(), "of the pages read were in memory, expected 50.0 %") {
 		t.Errorf("a cold server is called warm: %v", err)
 	}
@@ -245,7 +247,7 @@ func (b *bench) keepsRate(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := task(t, warmAction, "{tables: [shop.orders], rate: 100k}").Act(ctx, b.site, action.Call{Progress: func(float64, string) {}})
+	_, err := task(t, warmAction, "{tables: [shop.orders], rate: 100k}").Act(ctx, b.on, action.Call{Progress: func(float64, string) {}})
 	if err == nil {
 		t.Error("cut off, it says that it is done")
 	}
@@ -272,13 +274,13 @@ func (b *bench) refuses(t *testing.T) {
 		"{tables: [nowhere.*]}":                          "no InnoDB tables in nowhere",
 		"{indexes: [shop.odd.GEN_CLUST_INDEX], from: a}": "the table has no key",
 	} {
-		_, err := task(t, warmAction, with).Check(t.Context(), b.site.ReadOnly())
+		_, err := task(t, warmAction, with).Check(t.Context(), b.on.ReadOnly())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", with, err, want)
 		}
 	}
 	big := task(t, warmAction, "{tables: [shop.orders]}").(*warm)
-	err := big.use(t.Context(), b.site, func(s engine.Session) error {
+	err := big.use(t.Context(), b.on, func(s engine.Session) error {
 		all, err := big.find(t.Context(), s)
 		if err != nil {
 			return err
@@ -307,11 +309,11 @@ func (b *bench) comesBack(t *testing.T) {
 	if share := b.memory(t, "tables: [shop.orders]"); share < 0.95 {
 		t.Errorf("%.2f came back", share)
 	}
-	f, err := task(t, waitAction, "{tables: [shop.orders], share: 0.9, costly: true}").Check(t.Context(), b.site.ReadOnly())
+	f, err := task(t, waitAction, "{tables: [shop.orders], share: 0.9, costly: true}").Check(t.Context(), b.on.ReadOnly())
 	if err != nil || f.State != action.Satisfied {
 		t.Errorf("what came back is found %+v %v", f, err)
 	}
-	_, err = task(t, waitAction, "{tables: [shop.parts]}").Check(t.Context(), b.site.ReadOnly())
+	_, err = task(t, waitAction, "{tables: [shop.parts]}").Check(t.Context(), b.on.ReadOnly())
 	if err == nil || !strings.Contains(err.Error(), "scan its whole buffer pool") {
 		t.Errorf("a look that costs is taken unasked: %v", err)
 	}
@@ -324,7 +326,7 @@ func (b *bench) reading(t *testing.T) (end func()) {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			_ = b.site.Execute(ctx, "", []string{"SELECT COUNT(note) FROM shop.orders WHERE customer BETWEEN 10 AND 20"}, func(int) {})
+			_ = b.on.Execute(ctx, "", []string{"SELECT COUNT(note) FROM shop.orders WHERE customer BETWEEN 10 AND 20"}, func(int) {})
 		}
 	}()
 	return func() { cancel(); <-ended }
@@ -333,7 +335,7 @@ func (b *bench) reading(t *testing.T) (end func()) {
 func (b *bench) waitsForMisses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := task(t, waitAction, "{requests: 1M}").Act(ctx, b.site, action.Call{Progress: func(_ float64, text string) {
+	_, err := task(t, waitAction, "{requests: 1M}").Act(ctx, b.on, action.Call{Progress: func(_ float64, text string) {
 		if text != "the first look" {
 			cancel()
 		}
@@ -350,14 +352,15 @@ func (b *bench) waitsForMisses(t *testing.T) {
 
 // TestRDSIsWorkedByItsProcedures is on servers of the lab dressed as RDS, whose administrator may set no variable: no RDS was there.
 func TestRDSIsWorkedByItsProcedures(t *testing.T) {
+	t.Parallel()
 	inLab := labtest.Cluster(t, lab.Spec{Name: "pool", Product: "rds-mysql", Nodes: 1, Config: map[string]string{"innodb_buffer_pool_size": "64M", "innodb_flush_log_at_trx_commit": "2"}})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{cluster: inLab, site: lab.AsCluster(inLab, enginemysql.Engine{}, m), product: "rds-mysql"}
-	t.Cleanup(func() { _ = b.site.Close() })
-	if err := b.site.Execute(t.Context(), "", []string{"SET GLOBAL innodb_buffer_pool_dump_now = ON"}, func(int) {}); engine.ClassOf(err) != engine.Denied {
+	b := &bench{cluster: inLab, on: lab.AsCluster(inLab, enginemysql.Engine{}, m), product: "rds-mysql"}
+	t.Cleanup(func() { _ = b.on.Close() })
+	if err := b.on.Execute(t.Context(), "", []string{"SET GLOBAL innodb_buffer_pool_dump_now = ON"}, func(int) {}); engine.ClassOf(err) != engine.Denied {
 		t.Fatalf("its administrator may do what RDS's may not: %v", err)
 	}
 	if out, _ := b.act(t, dumpAction, "{percent: 25}"); !strings.Contains(out["status"].(string), "completed") { // the server's own percentage: it may not be set
@@ -379,7 +382,7 @@ func (b *bench) conform(t *testing.T) {
 		"wait": {Action: waitAction, With: "{miss_share: 0.5, hold: 1ms}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.Site, s.Snapshot, s.Always, s.Cuts = b.site, percent, true, []time.Duration{0, 20 * time.Millisecond}
+			s.Cluster, s.Snapshot, s.Always, s.Cuts = b.on, percent, true, []time.Duration{0, 20 * time.Millisecond}
 			actiontest.Run(t, s)
 		})
 	}
@@ -392,7 +395,7 @@ func (b *bench) conform(t *testing.T) {
 		}
 		for _, size := range sizes {
 			actiontest.Run(t, actiontest.Subject{
-				Action: resizeAction, With: "{size: " + size + "}", Site: b.site, Cuts: []time.Duration{0, 20 * time.Millisecond},
+				Action: resizeAction, With: "{size: " + size + "}", Cluster: b.on, Cuts: []time.Duration{0, 20 * time.Millisecond},
 				Snapshot: func(t *testing.T) string {
 					return b.value(t, "SELECT @@GLOBAL.innodb_buffer_pool_size") // its pages follow, and Check looks at them
 				},

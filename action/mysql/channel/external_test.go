@@ -9,22 +9,22 @@ import (
 	"plimsoll/action"
 )
 
-func TestExternalReplicaOnMariaDB(t *testing.T) { external(newWorld(t, "mariadb", 2)) }
-func TestExternalReplicaOnMySQL(t *testing.T)   { external(newWorld(t, "mysql", 2)) }
+func TestExternalReplicaOnMariaDB(t *testing.T) { external(newFixture(t, "mariadb", 2)) }
+func TestExternalReplicaOnMySQL(t *testing.T)   { external(newFixture(t, "mysql", 2)) }
 
 const attachN2 = `{source: n1, node: n2}`
 
-func external(w world) {
+func external(w fixture) {
 	w.fill("n1", "app1")
 	w.do("n1", "CREATE USER writer IDENTIFIED BY 'w'", "GRANT SELECT, INSERT, UPDATE, DELETE ON app1.* TO writer")
 	ws := w.write("app1", "n1")
-	w.sub("keep-binlogs", func(w world) {
+	w.sub("keep-binlogs", func(w fixture) {
 		w.do("n1", "SET GLOBAL binlog_expire_logs_seconds = 3600")
 		w.conform(keepBinlogs, `{node: n1, for: 999999s}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 		w.conform(releaseBinlogs, `{node: n1, seconds: 7200}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 	})
 	w.refuses(attach, attachN2, "holds nothing of n1")
-	w.sub("restore-snapshot", func(w world) {
+	w.sub("restore-snapshot", func(w fixture) {
 		w.conform(restoreSnapshot, attachN2, w.snapshot("n2: SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"), 400*time.Millisecond)
 	})
 	found := w.act(restoreSnapshot, attachN2)
@@ -32,20 +32,20 @@ func external(w world) {
 		w.Errorf("restored: %v", found)
 	}
 	w.sub("restore-snapshot, undone when the copy is in use", undoneInUse)
-	w.sub("attach", func(w world) {
+	w.sub("attach", func(w fixture) {
 		w.conform(attach, attachN2, w.channels("n2"), 0, 20*time.Millisecond, 100*time.Millisecond)
 	})
 	w.sub("attach, undone in another world", undoneElsewhere)
 	w.act(attach, attachN2)
 	w.sub("compare", compares)
-	w.sub("compare conforms", func(w world) {
+	w.sub("compare conforms", func(w fixture) {
 		w.looks(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`, w.snapshot("n1: SELECT COUNT(*) FROM information_schema.tables",
 			"n2: SELECT COUNT(*) FROM information_schema.tables"))
 	})
 	ws.end()
 	w.kept("n1", ws)
 	ws = w.write("app1", "n1", "n2")
-	w.sub("cut-over", func(w world) {
+	w.sub("cut-over", func(w fixture) {
 		w.conform(cutOver, `{from: n1, to: n2, max_gap: 5m}`, both(w.channels("n1"), w.channels("n2"),
 			w.snapshot("n1: SELECT @@GLOBAL.read_only", "n2: SELECT @@GLOBAL.read_only")), 0, 30*time.Millisecond, 300*time.Millisecond)
 	})
@@ -72,7 +72,7 @@ func external(w world) {
 }
 
 // purged shows that a copy is refused of which the source has no longer what follows it.
-func purged(w world) {
+func purged(w fixture) {
 	w.undo(attach, attachN2)
 	w.do("n1", "INSERT INTO app1.many (id, v, k) VALUES (99999, 'gone', 1)")
 	w.purge("n1")
@@ -81,7 +81,7 @@ func purged(w world) {
 
 // byPlace attaches a copy where there are no GTIDs to go by, from the end of the binary log that came with it, and moves the
 // writes there and back.
-func byPlace(w world) {
+func byPlace(w fixture) {
 	w.withoutGTIDs("n1")
 	w.undo(restoreSnapshot, attachN2)
 	ws := w.write("app1", "n1")
@@ -131,7 +131,7 @@ func byPlace(w world) {
 }
 
 // comes waits until writers have written again.
-func (w world) comes(ws *writers) {
+func (w fixture) comes(ws *writers) {
 	w.Helper()
 	before, limit := len(ws.acknowledged()), time.After(time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -146,7 +146,7 @@ func (w world) comes(ws *writers) {
 }
 
 // kept proves that a node has every write that was acknowledged.
-func (w world) kept(node string, ws *writers) {
+func (w fixture) kept(node string, ws *writers) {
 	w.Helper()
 	done := ws.acknowledged()
 	if len(done) < 10 {
@@ -162,7 +162,7 @@ func (w world) kept(node string, ws *writers) {
 }
 
 // compares shows that a comparison under load finds nothing where nothing is, and all that is planted.
-func compares(w world) {
+func compares(w fixture) {
 	same := w.act(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`)
 	if same["different"] != int64(0) || same["tables"] != 4 || same["rows"].(int64) < 3600+500+2+49 {
 		w.Errorf("nothing was planted: %v", same)
@@ -198,9 +198,9 @@ func compares(w world) {
 }
 
 // undoneInUse takes a snapshot back when the copy has got the writes.
-func undoneInUse(w world) {
+func undoneInUse(w fixture) {
 	undo := func() error {
-		return w.task(restoreSnapshot, attachN2).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{}))
+		return w.task(restoreSnapshot, attachN2).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{}))
 	}
 	w.do("n1", "SET GLOBAL read_only = ON")
 	if err := undo(); err == nil || !strings.Contains(err.Error(), "n2 accepts writes, and n1 does not") {
@@ -213,10 +213,10 @@ func undoneInUse(w world) {
 }
 
 // undoneElsewhere takes an attachment back when others have changed replication since: the server took writes before.
-func undoneElsewhere(w world) {
+func undoneElsewhere(w fixture) {
 	w.act(attach, attachN2)
 	before := action.CheckResult{Observed: action.Facts{"read_only": false, othersOpen: ""}}
-	undo := func() error { return w.task(attach, attachN2).(action.Undoer).Undo(w.Context(), w.site, call(before)) }
+	undo := func() error { return w.task(attach, attachN2).(action.Undoer).Undo(w.Context(), w.on, call(before)) }
 	closed := func(when string, want bool) {
 		w.Helper()
 		if v := w.value("n2", "SELECT @@GLOBAL.read_only"); want != (v != "0" && v != "OFF") {

@@ -14,10 +14,10 @@ import (
 	"plimsoll/hint"
 )
 
-func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newWorld(t, "mariadb", 3)) }
-func TestMultiSourceOnMySQL(t *testing.T)   { multiSource(newWorld(t, "mysql", 3)) }
+func TestMultiSourceOnMariaDB(t *testing.T) { multiSource(newFixture(t, "mariadb", 3)) }
+func TestMultiSourceOnMySQL(t *testing.T)   { multiSource(newFixture(t, "mysql", 3)) }
 
-func multiSource(w world) {
+func multiSource(w fixture) {
 	for _, source := range []string{"n1", "n2"} {
 		database := "app" + source[1:]
 		w.fill(source, database)
@@ -28,11 +28,11 @@ func multiSource(w world) {
 	}
 	refusesSources(w)
 	one, two := w.write("app1", "n1"), w.write("app2", "n2")
-	w.sub("check-sources", func(w world) {
+	w.sub("check-sources", func(w fixture) {
 		w.looks(checkSources, `{sources: ["n1:app1", "n2:app2"], node: n3}`, w.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables"))
 	})
 	w.refuses(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`, "were not copied")
-	w.sub("seed", func(w world) {
+	w.sub("seed", func(w fixture) {
 		w.conform(seed, `{source: n1, node: n3, databases: [app1]}`,
 			w.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'app1'"), 0, 30*time.Millisecond, 150*time.Millisecond)
 	})
@@ -49,7 +49,7 @@ func multiSource(w world) {
 	}
 	w.undo(seed, `{source: n2, node: n3, databases: [app2]}`)
 	w.act(seed, `{source: n2, node: n3, databases: [app2]}`)
-	w.sub("channel", func(w world) {
+	w.sub("channel", func(w fixture) {
 		w.conform(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`, w.channels("n3"), 0, 20*time.Millisecond, 100*time.Millisecond)
 	})
 	w.act(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
@@ -70,7 +70,7 @@ func multiSource(w world) {
 		w.Error("the filter let elsewhere through")
 	}
 	w.sub("cut-over, undone when another node has taken over", takenOver)
-	if err := w.task(addChannel, `{source: n1, node: n3, name: second, databases: [app1]}`).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{})); err == nil ||
+	if err := w.task(addChannel, `{source: n1, node: n3, name: second, databases: [app1]}`).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{})); err == nil ||
 		!strings.Contains(err.Error(), ", not from n1: it is not detached") {
 		w.Errorf("the channel of another run was forgotten: %v", err)
 	}
@@ -79,12 +79,12 @@ func multiSource(w world) {
 }
 
 // keepsWhatWasWritten takes the copies back when their channels are gone: the one that a client has written to since stays.
-func keepsWhatWasWritten(w world) {
+func keepsWhatWasWritten(w fixture) {
 	w.undo(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
 	w.undo(addChannel, `{source: n2, node: n3, name: second, databases: [app2]}`)
 	w.do("n3", "INSERT INTO app1.bare VALUES (700)", "FLUSH BINARY LOGS", "CREATE DATABASE own", "CREATE TABLE own.t (id INT PRIMARY KEY)", "INSERT INTO own.t VALUES (1)")
 	undo := func(with string) error {
-		return w.task(seed, with).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{}))
+		return w.task(seed, with).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{}))
 	}
 	const first, second = `{source: n1, node: n3, databases: [app1]}`, `{source: n2, node: n3, databases: [app2]}`
 	var refused *hint.PermanentError
@@ -109,7 +109,7 @@ func keepsWhatWasWritten(w world) {
 }
 
 // takenOver is a cut-over from n1 to n3 that was cut off while neither takes writes, and n2 does: that of old, or since then.
-func takenOver(w world) {
+func takenOver(w fixture) {
 	const with = `{from: n1, to: n3, way_back: false, max_gap: 5m}`
 	closing, opening := "SET GLOBAL read_only = ON", "SET GLOBAL read_only = OFF"
 	w.do("n3", closing)
@@ -122,21 +122,21 @@ func takenOver(w world) {
 		}
 	}
 	task := w.task(cutOver, with)
-	if err := task.(action.Undoer).Undo(w.Context(), w.site, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n1 would be a second primary") {
+	if err := task.(action.Undoer).Undo(w.Context(), w.on, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n1 would be a second primary") {
 		w.Errorf("undone while n2 takes writes: %v", err)
 	}
 	closed("n2 takes writes since", true)
-	if _, err := task.Act(w.Context(), w.site, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n3 would be a second primary") {
+	if _, err := task.Act(w.Context(), w.on, since); err == nil || !strings.Contains(err.Error(), "n2 accepts writes now, and did not before: n3 would be a second primary") {
 		w.Errorf("continued while n2 takes writes: %v", err)
 	}
 	if v := w.value("n3", "SELECT @@GLOBAL.read_only"); v == "0" || v == "OFF" {
 		w.Error("n3 was opened")
 	}
-	found, err := task.Check(w.Context(), w.site.ReadOnly())
+	found, err := task.Check(w.Context(), w.on.ReadOnly())
 	if err != nil || found.Observed[othersOpen] != "n2" {
 		w.Fatalf("found %v, %v, want that n2 takes writes of its own", found.Observed, err)
 	}
-	if err := task.(action.Undoer).Undo(w.Context(), w.site, call(found)); err != nil {
+	if err := task.(action.Undoer).Undo(w.Context(), w.on, call(found)); err != nil {
 		w.Fatal(err)
 	}
 	closed("n2 took writes before too", false)
@@ -144,9 +144,9 @@ func takenOver(w world) {
 }
 
 // lasts restarts the replica: channels and their filters must be as they were.
-func lasts(w world) {
+func lasts(w fixture) {
 	before := w.channels("n3")(w.T)
-	n, err := w.site.Node(w.Context(), "n3")
+	n, err := w.on.Node(w.Context(), "n3")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func lasts(w world) {
 	}
 	limited, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
 	defer cancel()
-	s, err := dial(limited, w.site, "n3")
+	s, err := dial(limited, w.on, "n3")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func lasts(w world) {
 			w.Error(err)
 		}
 	}
-	db, err := w.site.Database(limited, "n3")
+	db, err := w.on.Database(limited, "n3")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func lasts(w world) {
 }
 
 // refusesSources tries sources that cannot be, on the real servers.
-func refusesSources(w world) {
+func refusesSources(w fixture) {
 	const both = `{sources: ["n1:app1", "n2:app2"], node: n3}`
 	for _, c := range []struct{ node, set, back, with, want string }{
 		{"n2", "SET GLOBAL binlog_format = MIXED", "SET GLOBAL binlog_format = ROW", both, "binlog_format MIXED"},
@@ -210,7 +210,7 @@ func refusesSources(w world) {
 			w.do(c.node, c.back)
 		}
 	}
-	if _, err := (w.task(checkSources, both)).Check(w.Context(), w.site.ReadOnly()); err != nil {
+	if _, err := (w.task(checkSources, both)).Check(w.Context(), w.on.ReadOnly()); err != nil {
 		w.Errorf("all is as it was, and %v", err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // replicate, and the procedures of RDS, as its documentation has them, by which he may.
 
 // dressed is a world in which some nodes are RDS, reached as its administrator reaches it; the others are nobody's but the lab's.
-func (w world) dressed(nodes ...string) world {
+func (w fixture) dressed(nodes ...string) fixture {
 	w.Helper()
-	inner := w.site.List
+	inner := w.on.List
 	list := func(ctx context.Context) ([]cluster.Node, error) {
 		all, err := inner(ctx)
 		for i, n := range all {
@@ -29,17 +29,17 @@ func (w world) dressed(nodes ...string) world {
 		}
 		return all, err
 	}
-	site := &cluster.Cluster{Name: w.site.Name, Environment: w.site.Environment, Engine: w.site.Engine, Local: w.site.Local, Made: w.site.Made, List: list}
-	site.AskRoles()
-	w.Cleanup(func() { _ = site.Close() })
-	return world{w.T, site}
+	on := &cluster.Cluster{Name: w.on.Name, Environment: w.on.Environment, Engine: w.on.Engine, Local: w.on.Local, Made: w.on.Made, List: list}
+	on.AskRoles()
+	w.Cleanup(func() { _ = on.Close() })
+	return fixture{w.T, on}
 }
 
 func TestRDSFollowsByItsProcedures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	w := newWorld(t, "rds-mysql", 3)
+	w := newFixture(t, "rds-mysql", 3)
 	w.do("n1", "DROP PROCEDURE mysql.rds_start_replication") // it is a server of one's own
 	w.fill("n1", "app1")
 	w.do("n1", "CREATE USER owner IDENTIFIED BY 'o'", "GRANT SELECT ON app1.* TO owner", "ALTER DEFINER = owner VIEW app1.seen AS SELECT id, v FROM app1.many WHERE k < 10")
@@ -49,7 +49,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 		t.Fatalf("its administrator may do what RDS's may not: %s", text)
 	}
 	ws := w.write("app1", "n1")
-	r.sub("keep-binlogs", func(r world) {
+	r.sub("keep-binlogs", func(r fixture) {
 		hours := r.snapshot("n2: SELECT value FROM mysql.rds_configuration")
 		r.conform(keepBinlogs, `{node: n2, for: 30h}`, hours)
 		r.act(keepBinlogs, `{node: n2, for: 90m}`)
@@ -58,7 +58,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 		}
 		r.conform(releaseBinlogs, `{node: n2, seconds: 0}`, hours)
 	})
-	r.sub("external replica", func(r world) {
+	r.sub("external replica", func(r fixture) {
 		r.conform(attach, attachN2, r.channels("n2"), 0, 20*time.Millisecond, 100*time.Millisecond)
 		r.act(attach, attachN2)
 		r.act(compareRows, `{source: n1, node: n2, chunk: 600, hold: 5m}`)
@@ -70,12 +70,12 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 			r.Errorf("it still follows: %s", text)
 		}
 	})
-	r.sub("multi-source", func(r world) {
+	r.sub("multi-source", func(r fixture) {
 		r.looks(checkSources, `{sources: ["n1:app1"], node: n3}`, r.snapshot("n3: SELECT COUNT(*) FROM information_schema.tables"))
 		r.act(seed, `{source: n1, node: n3, databases: [app1]}`)
 		const with = `{source: n1, node: n3, name: first, databases: [app1]}`
 		w.do("n1", "CREATE DATABASE elsewhere")
-		if _, err := r.task(addChannel, with).Act(r.Context(), r.site, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "also has a database elsewhere") {
+		if _, err := r.task(addChannel, with).Act(r.Context(), r.on, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "also has a database elsewhere") {
 			r.Errorf("what no parameter filters would come through: %v", err)
 		}
 		w.do("n1", "DROP DATABASE elsewhere")
@@ -86,7 +86,7 @@ func TestRDSFollowsByItsProcedures(t *testing.T) {
 	})
 	w.do("n3", "SET GLOBAL general_log = ON")
 	r.undo(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`)
-	if _, err := r.task(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`).Act(r.Context(), r.site, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "general log") {
+	if _, err := r.task(addChannel, `{source: n1, node: n3, name: first, databases: [app1]}`).Act(r.Context(), r.on, call(action.CheckResult{})); err == nil || !strings.Contains(err.Error(), "general log") {
 		r.Errorf("a password in a log: %v", err)
 	}
 	ws.end()

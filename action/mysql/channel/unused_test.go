@@ -47,12 +47,12 @@ func TestACopyThatTakesWritesIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodes := []cluster.Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2"}}}}
-			site := &cluster.Cluster{Name: "shop", Engine: parts{"n1": c.source, "n2": c.copy}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
-			site.AskRoles()
-			t.Cleanup(func() { _ = site.Close() })
+			on := &cluster.Cluster{Name: "shop", Engine: parts{"n1": c.source, "n2": c.copy}, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+			on.AskRoles()
+			t.Cleanup(func() { _ = on.Close() })
 			r := &restore{}
 			r.Source, r.Node = "n1", "n2"
-			err := r.unused(t.Context(), site)
+			err := r.unused(t.Context(), on)
 			var refusal *hint.PermanentError
 			switch {
 			case c.reason == "" && err != nil:

@@ -17,10 +17,10 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginemysql "plimsoll/engine/mysql"
-	"plimsoll/engine/mysql/launch"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/document"
+	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
 
@@ -32,7 +32,7 @@ const hasNote = "SELECT COUNT(*) FROM information_schema.columns WHERE table_sch
 // stage is a real cluster with a table, reached by an account of its own, and a tool.
 type stage struct {
 	*testing.T
-	site *cluster.Cluster
+	on   *cluster.Cluster
 	tool string
 }
 
@@ -41,26 +41,16 @@ func newStage(t *testing.T, product, tool string, rows int) *stage {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // for the tool's log; what is fetched stays where it was
+	c := labtest.Cluster(t, lab.Spec{
+		Name: "online-" + product, Product: product, Nodes: 2, Config: map[string]string{"innodb_buffer_pool_size": "64M", "binlog_format": "ROW"},
+	})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
-	c, err := lab.Up(t.Context(), lab.Spec{
-		Name: "online-" + product, Product: product, Nodes: 2, Config: map[string]string{"innodb_buffer_pool_size": "64M", "binlog_format": "ROW"},
-	}, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
 	admin := lab.AsCluster(c, enginemysql.Engine{}, m)
-	s := &stage{T: t, site: lab.AsCluster(c, enginemysql.Engine{}, m), tool: tool}
-	t.Cleanup(func() {
-		_, _ = admin.Close(), s.site.Close()
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	s := &stage{T: t, on: lab.AsCluster(c, enginemysql.Engine{}, m), tool: tool}
+	t.Cleanup(func() { _, _ = admin.Close(), s.on.Close() }) // before the servers end
 	quotedPassword := "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(password) + "'"
 	s.must(admin.Execute(t.Context(), "", []string{
 		"CREATE USER changer@'%' IDENTIFIED BY " + quotedPassword, "GRANT ALL ON *.* TO changer@'%'",
@@ -71,8 +61,8 @@ func newStage(t *testing.T, product, tool string, rows int) *stage {
 		s.must(admin.Execute(t.Context(), "", []string{"INSERT INTO shop.orders (text) SELECT text FROM shop.orders"}, func(int) {}))
 	}
 	s.must(admin.Execute(t.Context(), "", []string{"ANALYZE TABLE shop.orders"}, func(int) {})) // by which gh-ost knows how many rows there are
-	list := s.site.List
-	s.site.List = func(ctx context.Context) ([]cluster.Node, error) {
+	list := s.on.List
+	s.on.List = func(ctx context.Context) ([]cluster.Node, error) {
 		nodes, err := list(ctx)
 		for i := range nodes {
 			nodes[i].Target.User, nodes[i].Target.Password = "changer", password
@@ -103,14 +93,14 @@ func (s *stage) must(err error) {
 
 func (s *stage) says(query string) string {
 	s.Helper()
-	v, err := s.site.Value(s.Context(), "n1", query)
+	v, err := s.on.Value(s.Context(), "n1", query)
 	s.must(err)
 	return v
 }
 
 func (s *stage) tell(node string, texts ...string) {
 	s.Helper()
-	s.must(s.site.Execute(context.WithoutCancel(s.Context()), node, texts, func(int) {}))
+	s.must(s.on.Execute(context.WithoutCancel(s.Context()), node, texts, func(int) {}))
 }
 
 func (s *stage) until(what string, so func() bool) {
@@ -156,15 +146,32 @@ func (s *stage) again() {
 // snapshot is all that stands in the table's database, with the triggers.
 func (s *stage) snapshot() string {
 	s.Helper()
-	tables, err := s.site.Column(context.WithoutCancel(s.Context()), "n1",
+	tables, err := s.on.Column(context.WithoutCancel(s.Context()), "n1",
 		"SELECT CONCAT(table_name, ': ', GROUP_CONCAT(column_name ORDER BY ordinal_position)) FROM information_schema.columns WHERE table_schema = 'shop' GROUP BY table_name ORDER BY 1")
 	s.must(err)
-	triggers, err := s.site.Column(context.WithoutCancel(s.Context()), "n1", "SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers WHERE trigger_schema = 'shop' ORDER BY 1")
+	triggers, err := s.on.Column(context.WithoutCancel(s.Context()), "n1", "SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers WHERE trigger_schema = 'shop' ORDER BY 1")
 	s.must(err)
 	return strings.Join(append(tables, triggers...), "; ")
 }
 
+// TestMain has the tools write their logs into a folder of the test's own; what is fetched stays where it was.
+func TestMain(m *testing.M) {
+	logs, err := os.MkdirTemp("", "plimsoll-online-")
+	if err != nil {
+		panic(err)
+	}
+	for name, value := range map[string]string{"PLIMSOLL_CACHE": cache, "XDG_CACHE_HOME": logs, "PATH": ghostFolder + string(filepath.ListSeparator) + os.Getenv("PATH")} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	status := m.Run()
+	_ = os.RemoveAll(logs)
+	os.Exit(status)
+}
+
 func TestPerconaOnMariaDB(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath(percona); err != nil {
 		t.Skip("percona-toolkit is not installed; .ci/run installs it")
 	}
@@ -177,7 +184,8 @@ func TestGhostOnMySQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	putGhostOnThePath(t)
+	t.Parallel()
+	buildGhost(t)
 	s := newStage(t, "mysql", ghost, 80_000)
 	s.all()
 	t.Run("refuses the other tool", func(t *testing.T) {
@@ -186,28 +194,29 @@ func TestGhostOnMySQL(t *testing.T) {
 		}
 		other := s.task("")
 		other.Tool = percona
-		f, err := other.Check(t.Context(), s.site.ReadOnly())
+		f, err := other.Check(t.Context(), s.on.ReadOnly())
 		refusal := (*hint.PermanentError)(nil)
-		if version, _ := (&tableChange{alter: other, on: s.site}).installed(t.Context(), percona); !atLeast(version.Version, 3, 7) &&
+		if version, _ := (&tableChange{alter: other, on: s.on}).installed(t.Context(), percona); !atLeast(version.Version, 3, 7) &&
 			(!errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "MySQL removed in 8.4") || !strings.Contains(refusal.Advice, "install gh-ost")) {
 			t.Errorf("%+v, %v", f, err)
 		}
 	})
 }
 
-// putGhostOnThePath builds gh-ost from its published source, once, and keeps it where fetched servers are kept.
-func putGhostOnThePath(t *testing.T) {
+const ghostVersion = "v1.1.8"
+
+var ghostFolder = filepath.Join(cache, "gh-ost-"+ghostVersion)
+
+// buildGhost builds gh-ost from its published source, once, and keeps it where fetched servers are kept.
+func buildGhost(t *testing.T) {
 	t.Helper()
-	const version = "v1.1.8"
-	folder := filepath.Join(cache, "gh-ost-"+version)
-	t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	if _, err := os.Stat(filepath.Join(folder, ghost)); err == nil {
+	if _, err := os.Stat(filepath.Join(ghostFolder, ghost)); err == nil {
 		return
 	}
 	work := t.TempDir()
 	for _, args := range [][]string{
-		{"mod", "init", "build"}, {"get", "github.com/github/gh-ost@" + version},
-		{"build", "-o", filepath.Join(folder, ghost), "github.com/github/gh-ost/go/cmd/gh-ost"},
+		{"mod", "init", "build"}, {"get", "github.com/github/gh-ost@" + ghostVersion},
+		{"build", "-o", filepath.Join(ghostFolder, ghost), "github.com/github/gh-ost/go/cmd/gh-ost"},
 	} {
 		c := exec.CommandContext(t.Context(), "go", args...)
 		c.Dir, c.Env = work, append(os.Environ(), "GOFLAGS=-mod=mod")
@@ -221,7 +230,7 @@ func putGhostOnThePath(t *testing.T) {
 func (s *stage) all() {
 	s.Run("conforms", func(t *testing.T) {
 		actiontest.Run(t, actiontest.Subject{
-			Action: alterOnline, With: s.with(""), Site: s.site, Snapshot: func(*testing.T) string { return s.snapshot() },
+			Action: alterOnline, With: s.with(""), Cluster: s.on, Snapshot: func(*testing.T) string { return s.snapshot() },
 			Again: func(*testing.T) { s.again() }, Cuts: []time.Duration{0, 50 * time.Millisecond, time.Second, 3 * time.Second},
 		})
 	})
@@ -237,14 +246,13 @@ func (s *stage) all() {
 		s.pauses(t, "", "", func() { s.tell("n2", start) })
 	})
 	s.Run("refuses where somebody else changes the table", func(t *testing.T) { s.foreign(t) })
-	s.Run("refuses without a tool", func(t *testing.T) { s.withoutATool(t) })
 }
 
 // losesNothing writes all the while, looks at the processes, and compares.
 func (s *stage) losesNothing(t *testing.T) {
 	task := s.task("")
 	before := s.says("SELECT COUNT(*) FROM shop.orders")
-	ids, err := s.site.Column(t.Context(), "n1", "SELECT id FROM shop.orders ORDER BY RAND() LIMIT 20000")
+	ids, err := s.on.Column(t.Context(), "n1", "SELECT id FROM shop.orders ORDER BY RAND() LIMIT 20000")
 	s.must(err)
 	writing, stop := context.WithCancel(t.Context())
 	wrote := make(chan int, 1)
@@ -269,7 +277,7 @@ func (s *stage) losesNothing(t *testing.T) {
 		seen, shown = seen+n, shown || exposed
 		shares, texts = append(shares, share), append(texts, text)
 	}}
-	out, err := task.Act(t.Context(), s.site, c)
+	out, err := task.Act(t.Context(), s.on, c)
 	stop()
 	n := <-wrote
 	if err != nil {
@@ -301,7 +309,7 @@ func (s *stage) losesNothing(t *testing.T) {
 // write writes, and does it again where the server chose it as the victim of a deadlock: pt-online-schema-change's copying locks rows.
 func (s *stage) write(text string) error {
 	for {
-		err := s.site.Execute(s.Context(), "n1", []string{text}, func(int) {})
+		err := s.on.Execute(s.Context(), "n1", []string{text}, func(int) {})
 		if engine.ClassOf(err) != engine.Deadlock {
 			return err
 		}
@@ -340,7 +348,7 @@ func atoi(t *testing.T, text string) (n int) {
 func (s *stage) begin() *alter {
 	s.Helper()
 	task := s.task("")
-	w, err := task.look(s.Context(), s.site)
+	w, err := task.look(s.Context(), s.on)
 	s.must(err)
 	tool, err := w.tool(s.Context())
 	s.must(err)
@@ -355,20 +363,20 @@ func (s *stage) begin() *alter {
 
 func (s *stage) outlives(t *testing.T) {
 	task := s.begin()
-	f, err := task.Check(t.Context(), s.site.ReadOnly())
+	f, err := task.Check(t.Context(), s.on.ReadOnly())
 	if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, "still working on the table: process") {
 		t.Errorf("while it runs the check finds %+v, %v", f, err)
 	}
 	told := ""
 	c := action.Call{Token: "t", Progress: func(_ float64, text string) { told = text }}
-	if err := task.AwaitInFlight(t.Context(), s.site.ReadOnly(), c); err != nil || !strings.Contains(told, "of an earlier attempt") {
+	if err := task.AwaitInFlight(t.Context(), s.on.ReadOnly(), c); err != nil || !strings.Contains(told, "of an earlier attempt") {
 		t.Fatalf("%v; it tells %q", err, told)
 	}
 	// All that Plimsoll would have done itself is left: nothing but the list of replicas and the account.
-	if f, err := task.Check(t.Context(), s.site.ReadOnly()); err != nil || f.State != action.Satisfied {
+	if f, err := task.Check(t.Context(), s.on.ReadOnly()); err != nil || f.State != action.Satisfied {
 		t.Errorf("then the check finds %+v, %v", f, err)
 	}
-	if err := task.Undo(t.Context(), s.site, c); hint.Of(err) == "" {
+	if err := task.Undo(t.Context(), s.on, c); hint.Of(err) == "" {
 		t.Errorf("an undo of what is done: %v", err)
 	}
 	s.again()
@@ -377,7 +385,7 @@ func (s *stage) outlives(t *testing.T) {
 func (s *stage) killed(t *testing.T) {
 	for _, then := range []string{"undone", "resumed"} {
 		task := s.begin()
-		w, err := task.look(t.Context(), s.site)
+		w, err := task.look(t.Context(), s.on)
 		s.must(err)
 		running, err := w.running(t.Context())
 		s.must(err)
@@ -388,19 +396,19 @@ func (s *stage) killed(t *testing.T) {
 			s.must(p.Signal(t.Context(), "KILL"))
 		}
 		c := action.Call{Token: "t", Progress: func(float64, string) {}}
-		s.must(task.AwaitInFlight(t.Context(), s.site.ReadOnly(), c))
-		f, err := task.Check(t.Context(), s.site.ReadOnly())
+		s.must(task.AwaitInFlight(t.Context(), s.on.ReadOnly(), c))
+		f, err := task.Check(t.Context(), s.on.ReadOnly())
 		if err != nil || f.State != action.Needed || !strings.Contains(fmt.Sprint(f.Observed["left_behind"]), "_plimsoll_") || !strings.Contains(f.Reason, "removed first") {
 			t.Errorf("after the kill the check finds %+v, %v", f, err)
 		}
 		if then == "undone" {
-			s.must(task.Undo(t.Context(), s.site, c))
+			s.must(task.Undo(t.Context(), s.on, c))
 			if is := s.snapshot(); is != "orders: id,text" {
 				t.Errorf("after the undo there is %s", is)
 			}
 			continue
 		}
-		if _, err := task.Act(t.Context(), s.site, c); err != nil {
+		if _, err := task.Act(t.Context(), s.on, c); err != nil {
 			t.Error(err)
 		}
 		if is := s.snapshot(); is != "orders: id,text,note" {
@@ -429,11 +437,11 @@ func (s *stage) pauses(t *testing.T, more, want string, over ...func()) {
 	busy, rested := context.WithCancel(ctx)
 	defer rested()
 	for range 8 {
-		go func() { _, _ = s.site.Value(busy, "n1", "SELECT SLEEP(20)") }()
+		go func() { _, _ = s.on.Value(busy, "n1", "SELECT SLEEP(20)") }()
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := task.Act(ctx, s.site, c)
+		_, err := task.Act(ctx, s.on, c)
 		done <- err
 	}()
 	select {
@@ -463,11 +471,11 @@ func (s *stage) foreign(t *testing.T) {
 	} {
 		s.tell("n1", made[0])
 		before := s.snapshot()
-		f, err := s.task("").Check(t.Context(), s.site.ReadOnly())
+		f, err := s.task("").Check(t.Context(), s.on.ReadOnly())
 		if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, name) {
 			t.Errorf("beside %s the check finds %+v, %v", name, f, err)
 		}
-		_, err = s.task("").Act(t.Context(), s.site, action.Call{Progress: func(float64, string) {}})
+		_, err = s.task("").Act(t.Context(), s.on, action.Call{Progress: func(float64, string) {}})
 		if nothing := (action.NothingDone{}); !errors.As(err, &nothing) || s.snapshot() != before {
 			t.Errorf("beside %s it acts: %v, %s", name, err, s.snapshot())
 		}
@@ -475,11 +483,13 @@ func (s *stage) foreign(t *testing.T) {
 	}
 }
 
-func (s *stage) withoutATool(t *testing.T) {
+// TestRefusesWithoutATool has a PATH of its own, so it runs before the others.
+func TestRefusesWithoutATool(t *testing.T) {
+	s := newStage(t, "mariadb", percona, 5)
 	t.Setenv("PATH", t.TempDir()+":/bin")
 	none := s.task("")
 	none.Path = "no-such-program"
-	_, err := none.Check(t.Context(), s.site.ReadOnly())
+	_, err := none.Check(t.Context(), s.on.ReadOnly())
 	if !strings.Contains(fmt.Sprint(err), "is not installed on the machine where Plimsoll runs") || !strings.Contains(hint.Of(err), "install") {
 		t.Errorf("%v; %s", err, hint.Of(err))
 	}

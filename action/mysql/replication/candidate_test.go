@@ -29,16 +29,16 @@ func TestAReplicaThatDoesNotAnswerIsNotPassedOverInSilence(t *testing.T) {
 		"one is not there": {&standIn{silent: gone}, true, "n3 does not answer and may have transactions that n2 lacks"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			site := standIns{"n1": {silent: gone}, "n2": replica(), "n3": c.n3}.cluster(t)
+			on := standIns{"n1": {silent: gone}, "n2": replica(), "n3": c.n3}.cluster(t)
 			p := &pickReplica{Of: "n1", Prefer: "n2"}
-			found, err := p.Check(t.Context(), site.ReadOnly())
+			found, err := p.Check(t.Context(), on.ReadOnly())
 			if err != nil || !strings.Contains(found.Reason, c.wants) {
 				t.Fatalf("found %+v, %v, want that it says %q", found, err, c.wants)
 			}
 			if reason := p.ApprovalReason(found); strings.Contains(reason, "n3") != c.asks || !c.asks && reason != "" {
 				t.Errorf("a person is asked %q", reason)
 			}
-			out, err := p.Act(t.Context(), site, action.Call{})
+			out, err := p.Act(t.Context(), on, action.Call{})
 			if err != nil || out["node"] != "n2" || !strings.Contains(out["may be lost"].(string), c.wants) {
 				t.Errorf("output %v, %v, want n2 and that it says %q", out, err, c.wants)
 			}

@@ -45,9 +45,9 @@ func TestAPrimaryIsDeadOnlyIfNobodyHearsFromIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.n3.is.ServerID = "3"
-			site := standIns{"n1": {silent: c.silent}, "n2": c.n2, "n3": c.n3}.cluster(t)
+			on := standIns{"n1": {silent: c.silent}, "n2": c.n2, "n3": c.n3}.cluster(t)
 			d := &confirmDead{Node: "n1", Checks: 3, Every: time.Millisecond}
-			_, err := d.Act(t.Context(), site, action.Call{Progress: func(float64, string) {}})
+			_, err := d.Act(t.Context(), on, action.Call{Progress: func(float64, string) {}})
 			var permanent *hint.PermanentError
 			if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says)) {
 				t.Errorf("got %v, want %q", err, c.says)
@@ -69,8 +69,8 @@ func TestAServerIsNotOpenedBesideASilentNodeThatIsFollowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n1 := &standIn{is: engine.ReplicationStatus{ReadOnly: true, ServerID: "1"}}
-			site := standIns{"n1": n1, "n2": {silent: gone}, "n3": following(c.source)}.cluster(t)
-			err := MayTakeWrites(t.Context(), site, "n1", action.Call{})
+			on := standIns{"n1": n1, "n2": {silent: gone}, "n3": following(c.source)}.cluster(t)
+			err := MayTakeWrites(t.Context(), on, "n1", action.Call{})
 			var permanent *hint.PermanentError
 			if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &permanent) || !strings.Contains(permanent.Reason, c.says)) {
 				t.Errorf("got %v, want %q", err, c.says)

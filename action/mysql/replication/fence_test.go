@@ -25,16 +25,16 @@ func (u *unreached) Stop(context.Context) error            { u.asked++; return e
 func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {
 	lost := &unreached{}
 	stands := standIns{"n1": {silent: gone}}
-	site := stands.cluster(t)
-	nodes, err := site.List(t.Context())
+	on := stands.cluster(t)
+	nodes, err := on.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes[0].Server = lost
-	site.List = func(context.Context) ([]cluster.Node, error) { return nodes, nil }
+	on.List = func(context.Context) ([]cluster.Node, error) { return nodes, nil }
 
 	f := &fence{Node: "n1"}
-	found, err := f.Check(t.Context(), site.ReadOnly())
+	found, err := f.Check(t.Context(), on.ReadOnly())
 	if err != nil || found.State != action.Needed {
 		t.Fatalf("found %+v, %v", found, err)
 	}
@@ -42,16 +42,16 @@ func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {
 		t.Errorf("a person is asked %q", reason)
 	}
 	call := action.Call{Before: found.Observed, Progress: func(float64, string) {}}
-	out, err := f.Act(t.Context(), site, call)
+	out, err := f.Act(t.Context(), on, call)
 	if err != nil || out["way"] != "none" || lost.asked != 0 {
 		t.Errorf("after a person agreed: %v, %v, asked %d times to stop", out, err, lost.asked)
 	}
-	if err := f.Verify(t.Context(), site.ReadOnly(), out); err != nil {
+	if err := f.Verify(t.Context(), on.ReadOnly(), out); err != nil {
 		t.Error(err)
 	}
 	// Nobody agreed to that when the machine could still be reached.
 	call.Before = action.Facts{fenceRuns: true, fenceWays: true}
-	_, err = f.Act(t.Context(), site, call)
+	_, err = f.Act(t.Context(), on, call)
 	var permanent *hint.PermanentError
 	if !errors.As(err, &permanent) || !strings.Contains(permanent.Advice, "asks a person") {
 		t.Errorf("a machine that is lost after the check: %v", err)
@@ -69,21 +69,21 @@ func (h *hangs) End(context.Context) error             { h.ended = true; return 
 // A primary that hangs is ended, not asked to stop for as long as its unit is patient.
 func TestAPrimaryThatHangsIsEnded(t *testing.T) {
 	server := &hangs{}
-	site := standIns{"n1": {silent: gone}}.cluster(t)
-	nodes, err := site.List(t.Context())
+	on := standIns{"n1": {silent: gone}}.cluster(t)
+	nodes, err := on.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes[0].Server = server
-	site.List = func(context.Context) ([]cluster.Node, error) { return nodes, nil }
+	on.List = func(context.Context) ([]cluster.Node, error) { return nodes, nil }
 	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	f := &fence{Node: "n1"}
-	out, err := f.Act(limited, site, action.Call{Before: action.Facts{fenceRuns: true, fenceWays: true}, Progress: func(float64, string) {}})
+	out, err := f.Act(limited, on, action.Call{Before: action.Facts{fenceRuns: true, fenceWays: true}, Progress: func(float64, string) {}})
 	if err != nil || out["way"] != "ended" || !server.ended {
 		t.Errorf("%v, %v", out, err)
 	}
-	if err := f.Verify(t.Context(), site.ReadOnly(), out); err != nil {
+	if err := f.Verify(t.Context(), on.ReadOnly(), out); err != nil {
 		t.Error(err)
 	}
 }

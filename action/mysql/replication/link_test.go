@@ -23,12 +23,12 @@ func TestAWayOutOfACircle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n1 := following(engine.Source{Address: "n2:3306", Receives: c.receives, Applies: c.applies})
-			site := standIns{"n1": n1, "n2": following()}.cluster(t)
-			source, err := serverOf(t.Context(), site, "n1")
+			on := standIns{"n1": n1, "n2": following()}.cluster(t)
+			source, err := serverOf(t.Context(), on, "n1")
 			if err != nil {
 				t.Fatal(err)
 			}
-			replica, err := serverOf(t.Context(), site, "n2")
+			replica, err := serverOf(t.Context(), on, "n2")
 			if err != nil {
 				t.Fatal(err)
 			}

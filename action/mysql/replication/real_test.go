@@ -16,7 +16,7 @@ import (
 
 func TestOnMariaDB(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "mariadb", 3)
+	w := newFixture(t, "mariadb", 3)
 	conformAll(w)
 	takesBack(w)
 	refusals(w)
@@ -26,7 +26,7 @@ func TestOnMariaDB(t *testing.T) {
 
 func TestOnMySQL(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "mysql", 3)
+	w := newFixture(t, "mysql", 3)
 	conformAll(w)
 	takesBack(w)
 	refusals(w)
@@ -35,7 +35,7 @@ func TestOnMySQL(t *testing.T) {
 }
 
 // conformAll puts the actions through their suite, and leaves the cluster as it was.
-func conformAll(w world) {
+func conformAll(w fixture) {
 	n1 := w.server("n1")
 	w.conform(detachAction, `{node: n3}`, nil)
 	w.does(detachAction, `{node: n3}`)
@@ -44,7 +44,7 @@ func conformAll(w world) {
 	w.conform(demoteAction, `{node: n1, grace: 1s}`, nil)
 	w.conform(applyRelayLogAction, `{node: n3}`, func(s *actiontest.Subject) {
 		s.Snapshot = func(t *testing.T) string {
-			is, err := statusOf(t.Context(), w.site, "n3")
+			is, err := statusOf(t.Context(), w.on, "n3")
 			if err != nil || len(is.Sources) != 1 {
 				t.Fatal(is, err)
 			}
@@ -90,7 +90,7 @@ func conformAll(w world) {
 // by its address alone, and restarts it.
 func TestWhatAnInventoryPersistedIsForgotten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "mysql", 2)
+	w := newFixture(t, "mysql", 2)
 	n2, ctx := w.server("n2"), t.Context()
 	w.must(n2.do(ctx, "", admin.Persist(modeSuper, "OFF"), admin.Persist(modeNow, "OFF")))
 	w.must(setMode(ctx, n2, n2.refusing()))
@@ -102,7 +102,7 @@ func TestWhatAnInventoryPersistedIsForgotten(t *testing.T) {
 }
 
 // refusals says what is refused, and why.
-func refusals(w world) {
+func refusals(w fixture) {
 	w.Run("refusals", func(t *testing.T) {
 		w := w.of(t)
 		w.refuses(detachAction, `{node: n1}`, "is the primary")
@@ -113,12 +113,12 @@ func refusals(w world) {
 		w.refusesAct(promoteAction, `{node: n2, old: n1}`, "n1 accepts writes")
 
 		n3, ctx := w.server("n3"), t.Context()
-		nodes, err := w.site.List(ctx)
+		nodes, err := w.on.List(ctx)
 		w.must(err)
 		for i := range nodes {
 			nodes[i].Server = nil
 		}
-		remote := &cluster.Cluster{Name: w.site.Name, Engine: w.site.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+		remote := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
 		defer func() { _ = remote.Close() }() // as an inventory without machines knows it
 		found, err := w.task(promoteAction, `{node: n3}`).Check(ctx, remote)
 		w.must(err)
@@ -130,7 +130,7 @@ func refusals(w world) {
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not connected")
 		w.must(n3.do(ctx, "", n3.dialect.Stop("")[0]))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "does not apply")
-		w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (2)"}, func(int) {}))
+		w.must(w.on.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (2)"}, func(int) {}))
 		w.refusesAct(caughtUpAction, `{node: n3}`, "does not apply")
 		w.must(n3.do(ctx, "", ignoring(n3, "shop.secret"), n3.dialect.Start("")[0]))
 		w.must(n3.awaitRunning(ctx, "n1"))
@@ -148,13 +148,13 @@ func refusals(w world) {
 		w := w.of(t)
 		n3 := w.server("n3")
 		w.must(setMode(t.Context(), n3, n3.taking()))
-		w.must(w.site.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
+		w.must(w.on.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
 		w.must(setMode(t.Context(), n3, n3.refusing()))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 does not have")
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have") // though it replicates already
 		w.must(n3.unfollow(t.Context()))
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have")
-		found, err := w.task(detachAction, `{node: n3}`).Check(t.Context(), w.site.ReadOnly())
+		found, err := w.task(detachAction, `{node: n3}`).Check(t.Context(), w.on.ReadOnly())
 		w.must(err)
 		if reason := w.task(detachAction, `{node: n3}`).(action.ApprovalDemander).ApprovalReason(found); found.State != action.Needed || !strings.Contains(reason, "n3 has transactions that no other node has") {
 			t.Errorf("found %+v, approval %q", found, reason)
@@ -165,7 +165,7 @@ func refusals(w world) {
 }
 
 // purged shows that n3, which follows nobody, is not a replica of n1 when n1 has no longer what it lacks.
-func purged(w world) {
+func purged(w fixture) {
 	ctx, n1, n3 := w.Context(), w.server("n1"), w.server("n3")
 	mode, err := modeOf(ctx, n3)
 	w.must(err)
@@ -176,7 +176,7 @@ func purged(w world) {
 	defer tick.Stop()
 	for logs := []string{"", ""}; len(logs) > 1; { // what a connection reads is kept, until it has gone on or was found dead
 		w.must(n1.do(ctx, "", "INSERT INTO shop.t (v) VALUES (5)"))
-		logs, err = w.site.Column(ctx, "n1", "SHOW BINARY LOGS")
+		logs, err = w.on.Column(ctx, "n1", "SHOW BINARY LOGS")
 		w.must(err)
 		w.must(n1.do(ctx, "", "PURGE BINARY LOGS TO "+admin.Text(logs[len(logs)-1])))
 		select {
@@ -204,7 +204,7 @@ func ignoring(s *server, table string) string {
 }
 
 // nodes describes which servers there are.
-func (w world) nodes(t *testing.T) string {
+func (w fixture) nodes(t *testing.T) string {
 	t.Helper()
 	all := ""
 	for _, n := range w.cluster.Nodes() {
@@ -217,7 +217,7 @@ func (w world) nodes(t *testing.T) string {
 var once = []time.Duration{20 * time.Millisecond}
 
 // creates makes a server for a new replica.
-func (w world) creates() (made string) {
+func (w fixture) creates() (made string) {
 	w.Helper()
 	create, _ := action.Find(action.Servers(), "server.create")
 	w.conform(create, `{}`, func(s *actiontest.Subject) { s.Always, s.Snapshot, s.Cuts = true, w.nodes, once })
@@ -225,13 +225,13 @@ func (w world) creates() (made string) {
 }
 
 // copies makes a new replica of a copy of n2, on MariaDB.
-func copies(w world) {
+func copies(w fixture) {
 	made := w.creates()
 	w.must(w.cluster.Stop(w.Context(), "n2"))
 	w.conform(copyAction, `{node: `+made+`, from: n2}`, func(s *actiontest.Subject) {
 		s.Cuts = once
 		s.Snapshot = func(t *testing.T) string {
-			n, err := w.site.Node(t.Context(), made)
+			n, err := w.on.Node(t.Context(), made)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,14 +249,14 @@ func copies(w world) {
 }
 
 // clones makes a new replica of a clone, on MySQL.
-func clones(w world) {
+func clones(w fixture) {
 	made := w.creates()
 	w.must(w.cluster.Start(w.Context(), made))
 	w.refuses(cloneAction, `{node: n2}`, "n2 is not empty")
 	w.conform(cloneAction, `{node: `+made+`}`, func(s *actiontest.Subject) {
 		s.Cuts = []time.Duration{200 * time.Millisecond}
 		s.Snapshot = func(t *testing.T) string {
-			v, err := w.site.Value(t.Context(), made, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'shop'")
+			v, err := w.on.Value(t.Context(), made, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'shop'")
 			if err != nil {
 				return err.Error()
 			}
@@ -268,20 +268,20 @@ func clones(w world) {
 }
 
 // serves makes a filled server a replica, and takes it away again.
-func (w world) serves(made string) {
+func (w fixture) serves(made string) {
 	w.Helper()
 	ctx := w.Context()
 	w.must(w.cluster.Start(ctx, made))
 	w.does(replicateAction, `{node: `+made+`}`)
-	w.must(w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (4)"}, func(int) {}))
+	w.must(w.on.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (4)"}, func(int) {}))
 	w.does(caughtUpAction, `{node: `+made+`}`)
 	for query, want := range map[string]string{
 		"SELECT COUNT(*) FROM shop.t": "", "SELECT @@max_connections": "77", admin.Global("read_only"): "1",
 	} {
-		got, err := w.site.Value(ctx, made, query)
+		got, err := w.on.Value(ctx, made, query)
 		w.must(err)
 		if want == "" {
-			want, err = w.site.Value(ctx, "n1", query)
+			want, err = w.on.Value(ctx, "n1", query)
 			w.must(err)
 		}
 		if got != want {
@@ -294,7 +294,7 @@ func (w world) serves(made string) {
 		w.conform(destroy, `{node: `+made+`}`, func(s *actiontest.Subject) {
 			s.Snapshot, s.Cuts = w.nodes, once
 			s.Again = func(t *testing.T) {
-				again, err := w.site.Grower.Grow(t.Context(), "again", nil)
+				again, err := w.on.Grower.Grow(t.Context(), "again", nil)
 				if err != nil || again != made {
 					t.Fatalf("%s was made again as %s, %v", made, again, err)
 				}
@@ -304,13 +304,13 @@ func (w world) serves(made string) {
 	for range 2 {
 		w.does(destroy, `{node: `+made+`}`)
 	}
-	if _, err := w.site.Node(ctx, made); err == nil {
+	if _, err := w.on.Node(ctx, made); err == nil {
 		w.Errorf("%s is still there", made)
 	}
 }
 
 // deadPrimary is for what is done when n1 is gone.
-func deadPrimary(w world) {
+func deadPrimary(w fixture) {
 	w.must(w.cluster.Kill(w.Context(), "n1"))
 	w.conform(confirmDeadAction, `{node: n1, checks: 3, every: 50ms}`, func(s *actiontest.Subject) {
 		s.Always, s.Snapshot = true, func(*testing.T) string { return "" }
@@ -331,7 +331,7 @@ func deadPrimary(w world) {
 	})
 	w.does(fenceAction, `{node: n1}`)
 	w.must(w.cluster.Start(w.Context(), "n1"))
-	if is, err := statusOf(w.Context(), w.site, "n1"); err != nil || !is.ReadOnly {
+	if is, err := statusOf(w.Context(), w.on, "n1"); err != nil || !is.ReadOnly {
 		w.Errorf("a fenced primary came back as %+v, %v", is, err)
 	}
 
@@ -352,14 +352,14 @@ func deadPrimary(w world) {
 	}
 	w.does(applyRelayLogAction, `{node: n2}`)
 	w.does(promoteAction, `{node: n2, old: n1}`)
-	if p, err := w.site.Primary(w.Context()); err != nil || p.Name != "n2" {
+	if p, err := w.on.Primary(w.Context()); err != nil || p.Name != "n2" {
 		w.Errorf("the primary is %s, %v", p.Name, err)
 	}
 }
 
 // takesBack shows that an undo looks at the world as an act does: it opens no second primary, and leads no replica to a source
 // that has a successor.
-func takesBack(w world) {
+func takesBack(w fixture) {
 	w.Run("undo after another took the cluster", func(t *testing.T) {
 		w := w.of(t)
 		ctx := t.Context()
@@ -367,14 +367,14 @@ func takesBack(w world) {
 			t.Helper()
 			limited, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
-			err := w.task(a, with).(action.Undoer).Undo(limited, w.site, action.Call{Token: "t", Before: before, Resumed: resumed, Progress: func(float64, string) {}})
+			err := w.task(a, with).(action.Undoer).Undo(limited, w.on, action.Call{Token: "t", Before: before, Resumed: resumed, Progress: func(float64, string) {}})
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("undo of %s %s: %v, want %q", a.Name, with, err, want)
 			}
 		}
 		closed := func(node string) {
 			t.Helper()
-			if is, err := statusOf(ctx, w.site, node); err != nil || !is.ReadOnly {
+			if is, err := statusOf(ctx, w.on, node); err != nil || !is.ReadOnly {
 				t.Errorf("%s: %+v, %v, want read only", node, is, err)
 			}
 		}
@@ -411,10 +411,10 @@ func takesBack(w world) {
 		w := w.of(t)
 		n3, task := w.server("n3"), w.task(repointAction, `{source: n1}`)
 		w.must(keepMode(t.Context(), n3, n3.taking())) // as a promotion that was cut off leaves it
-		if f, err := task.Check(t.Context(), w.site.ReadOnly()); err != nil || f.State != action.Needed {
+		if f, err := task.Check(t.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
 			t.Errorf("repoint: %+v, %v, want that it is needed", f, err)
 		}
-		if f, err := w.task(replicateAction, `{node: n3, source: n1}`).Check(t.Context(), w.site.ReadOnly()); err != nil || f.State != action.Needed {
+		if f, err := w.task(replicateAction, `{node: n3, source: n1}`).Check(t.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
 			t.Errorf("replicate: %+v, %v, want that it is needed", f, err)
 		}
 		w.does(repointAction, `{source: n1}`)
@@ -427,7 +427,7 @@ func takesBack(w world) {
 		w.must(w.cluster.Server("n2").Freeze(t.Context()))
 		began := time.Now()
 		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
-		if is, err := statusOf(t.Context(), w.site, "n1"); err != nil || is.ReadOnly {
+		if is, err := statusOf(t.Context(), w.on, "n1"); err != nil || is.ReadOnly {
 			t.Errorf("n1: %+v, %v, want that it takes writes", is, err)
 		}
 		w.refuses(caughtUpAction, `{node: n2, source: n1, within: 1s}`, "n2 has not caught up within 1s")
@@ -472,10 +472,10 @@ func takesBack(w world) {
 
 // stolenLock has the lock of n3 taken by another between the question whether the cluster is still the run's, which is asked right before each
 // statement, and the statement.
-func stolenLock(w world) func(t *testing.T) {
+func stolenLock(w fixture) func(t *testing.T) {
 	return func(t *testing.T) {
 		w := w.of(t)
-		db, err := w.site.Database(t.Context(), "n3")
+		db, err := w.on.Database(t.Context(), "n3")
 		w.must(err)
 		var holder engine.Session
 		steal := func(context.Context) error {

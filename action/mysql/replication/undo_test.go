@@ -31,8 +31,8 @@ func TestAnUndoTakesNoWritesFromAServerThatHasBecomeThePrimary(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", Followers: 1}}
 			n1 := following(engine.Source{Address: "n2:3306", ServerID: "2", Receives: true, Applies: true, Automatic: true})
-			site := standIns{"n1": n1, "n2": n2}.cluster(t)
-			err := c.undone.Undo(t.Context(), site, action.Call{Before: c.before, Progress: func(float64, string) {}})
+			on := standIns{"n1": n1, "n2": n2}.cluster(t)
+			err := c.undone.Undo(t.Context(), on, action.Call{Before: c.before, Progress: func(float64, string) {}})
 			var refused *hint.PermanentError
 			if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n2 has become the primary since") {
 				t.Errorf("got %v, want that it is refused", err)
@@ -60,15 +60,15 @@ func TestNoServerReplicatesFromItsOwnReplica(t *testing.T) {
 	n1 := following(engine.Source{Address: "10.0.0.2:3306", ServerID: "2", Receives: true, Applies: true, Automatic: true})
 	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", Followers: 1}, answers: answers}
 	n1.answers = answers
-	site := standIns{"n1": n1, "n2": n2}.cluster(t)
+	on := standIns{"n1": n1, "n2": n2}.cluster(t)
 	r := &replicate{Node: "n2", Source: "n1"}
 	const want = "n1 replicates from n2: each would replicate from the other"
 	var refused *hint.PermanentError
-	if _, err := r.Check(t.Context(), site); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+	if _, err := r.Check(t.Context(), on); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
 		t.Errorf("check: %v, want %q", err, want)
 	}
 	refused = nil
-	if _, err := r.Act(t.Context(), site, action.Call{Progress: func(float64, string) {}}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
+	if _, err := r.Act(t.Context(), on, action.Call{Progress: func(float64, string) {}}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, want) {
 		t.Errorf("act: %v, want %q", err, want)
 	}
 	for _, said := range n2.said {
@@ -82,14 +82,14 @@ func TestNoServerReplicatesFromItsOwnReplica(t *testing.T) {
 func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
 	answers := func(string) (string, error) { return "1", nil }
 	n1, n2 := &standIn{is: engine.ReplicationStatus{ServerID: "1"}, answers: answers}, &standIn{is: engine.ReplicationStatus{ServerID: "2"}, answers: answers}
-	site := standIns{"n1": n1, "n2": n2}.cluster(t)
+	on := standIns{"n1": n1, "n2": n2}.cluster(t)
 	p := &promote{Node: "n2"}
 	var refused *hint.PermanentError
-	if f, err := p.Check(t.Context(), site); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") {
+	if f, err := p.Check(t.Context(), on); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") {
 		t.Errorf("two take writes: %+v, %v", f, err)
 	}
 	n1.is.ReadOnly = true
-	if f, err := p.Check(t.Context(), site); err != nil || f.State != action.Satisfied {
+	if f, err := p.Check(t.Context(), on); err != nil || f.State != action.Satisfied {
 		t.Errorf("n2 alone takes writes: %+v, %v", f, err)
 	}
 }
@@ -108,22 +108,22 @@ func (g *grown) Reset(_ context.Context, node string) error {
 // A server that was filled and that others follow by now is not emptied because it does not answer.
 func TestASilentServerThatIsFollowedIsNotEmptied(t *testing.T) {
 	n1 := following(engine.Source{Address: "n3"})
-	site := standIns{"n1": n1, "n3": {silent: gone}}.cluster(t)
-	site.AskRoles()
+	on := standIns{"n1": n1, "n3": {silent: gone}}.cluster(t)
+	on.AskRoles()
 	g := &grown{}
-	site.Grower = g
-	nodes, err := site.List(t.Context())
+	on.Grower = g
+	nodes, err := on.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes[1].Server = &unreached{}
 	c := &clone{Node: "n3"}
 	var refused *hint.PermanentError
-	if err := c.Undo(t.Context(), site, action.Call{}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 replicates from n3") || len(g.emptied) > 0 {
+	if err := c.Undo(t.Context(), on, action.Call{}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 replicates from n3") || len(g.emptied) > 0 {
 		t.Errorf("undo: %v, emptied %v", err, g.emptied)
 	}
 	n1.is.Sources = nil
-	if err := c.Undo(t.Context(), site, action.Call{}); !errors.Is(err, errUnreached) || len(g.emptied) != 1 { // it is emptied, and cannot be started
+	if err := c.Undo(t.Context(), on, action.Call{}); !errors.Is(err, errUnreached) || len(g.emptied) != 1 { // it is emptied, and cannot be started
 		t.Errorf("undo when nobody follows it: %v, emptied %v", err, g.emptied)
 	}
 }

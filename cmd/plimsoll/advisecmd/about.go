@@ -83,30 +83,30 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if err != nil {
 		return nil, err
 	}
-	site, inv, deps, err := home.Look(ctx, name)
+	on, inv, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	node, err := site.Node(ctx, o.node)
+	defer func() { err = errors.Join(err, on.Close()) }()
+	node, err := on.Node(ctx, o.node)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := site.List(ctx)
+	nodes, err := on.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	in.Cluster, in.Node, in.Replicas = site.Name, node.Name, len(nodes) > 1
-	if err := o.runsOn(ctx, &in, site, inv); err != nil {
+	in.Cluster, in.Node, in.Replicas = on.Name, node.Name, len(nodes) > 1
+	if err := o.runsOn(ctx, &in, on, inv); err != nil {
 		return nil, err
 	}
 	if about == "storage" && in.Volume == nil && in.Aurora == nil {
 		return nil, console.UsageError{Text: "the volume of the data is unknown, and so are its limits and its price", Hint: "--volume gp2:800GiB, or volume in the inventory"}
 	}
-	if in.Seen, err = lookAtServer(ctx, c, site, node, inv, deps, o.Span); err != nil {
+	if in.Seen, err = lookAtServer(ctx, c, on, node, inv, deps, o.Span); err != nil {
 		return nil, err
 	}
-	if err := o.bucketNow(ctx, &in, site); err != nil {
+	if err := o.bucketNow(ctx, &in, on); err != nil {
 		return nil, err
 	}
 	r = findings.Report(in)

@@ -14,11 +14,11 @@ import (
 )
 
 // isAurora tells whether a node is a server of Aurora: by the inventory, by RDS, or by the server itself.
-func isAurora(ctx context.Context, site *cluster.Cluster, node cluster.Node, on running) (bool, error) {
-	if site.AWS != nil && site.AWS.Aurora != "" || on.aurora != "" {
+func isAurora(ctx context.Context, on *cluster.Cluster, node cluster.Node, runs running) (bool, error) {
+	if on.AWS != nil && on.AWS.Aurora != "" || runs.aurora != "" {
 		return true, nil
 	}
-	db, err := site.Database(ctx, node.Name)
+	db, err := on.Database(ctx, node.Name)
 	if err != nil {
 		return false, err
 	}
@@ -28,29 +28,29 @@ func isAurora(ctx context.Context, site *cluster.Cluster, node cluster.Node, on 
 
 // onAurora describes the Aurora cluster that a node belongs to, as far as the inventory, RDS and CloudWatch tell; nil: it belongs to none.
 // An error says what AWS did not tell, beside what is known all the same.
-func onAurora(ctx context.Context, site *cluster.Cluster, node cluster.Node, on running, now time.Time) (*findings.Aurora, error) {
-	is, err := isAurora(ctx, site, node, on)
+func onAurora(ctx context.Context, on *cluster.Cluster, node cluster.Node, runs running, now time.Time) (*findings.Aurora, error) {
+	is, err := isAurora(ctx, on, node, runs)
 	if err != nil || !is {
 		return nil, err
 	}
-	a := &findings.Aurora{Name: on.aurora}
-	if on.class != "" { // until RDS tells the class of each
-		nodes, err := site.List(ctx)
+	a := &findings.Aurora{Name: runs.aurora}
+	if runs.class != "" { // until RDS tells the class of each
+		nodes, err := on.List(ctx)
 		if err != nil {
 			return a, err
 		}
-		a.Classes = slices.Repeat([]string{on.class}, len(nodes))
+		a.Classes = slices.Repeat([]string{runs.class}, len(nodes))
 	}
-	if site.AWS == nil {
+	if on.AWS == nil {
 		return a, nil
 	}
-	if site.AWS.Aurora != "" {
-		a.Name = site.AWS.Aurora
+	if on.AWS.Aurora != "" {
+		a.Name = on.AWS.Aurora
 	}
 	if a.Name == "" {
 		return a, nil
 	}
-	at := aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile}
+	at := aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile}
 	return a, errors.Join(askConfiguration(ctx, a, at), askBilled(ctx, a, at, now))
 }
 

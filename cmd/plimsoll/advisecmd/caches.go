@@ -13,12 +13,12 @@ import (
 )
 
 // countsCaches is the database of a cluster whose caches show no more than counters; nil: it shows the pages that it keeps in memory.
-func countsCaches(ctx context.Context, site *cluster.Cluster, node string) (engine.CacheCounting, error) {
-	n, err := site.Node(ctx, node)
+func countsCaches(ctx context.Context, on *cluster.Cluster, node string) (engine.CacheCounting, error) {
+	n, err := on.Node(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	db, err := site.Database(ctx, n.Name)
+	db, err := on.Database(ctx, n.Name)
 	if err != nil {
 		return nil, err
 	}

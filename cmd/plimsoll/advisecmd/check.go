@@ -64,35 +64,35 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 	if o.Span < 4*time.Second {
 		return console.UsageError{Text: fmt.Sprintf("--for %s: expected 4s or more", o.Span)}
 	}
-	site, inv, deps, err := home.Look(ctx, name)
+	on, inv, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	made, err := readLines[advise.Report](predictionsFile(deps, site.Name))
+	defer func() { err = errors.Join(err, on.Close()) }()
+	made, err := readLines[advise.Report](predictionsFile(deps, on.Name))
 	if err != nil {
 		return err
 	}
 	if len(made) == 0 {
-		return console.UsageError{Text: "there is no prediction for " + site.Name + " yet", Hint: "plimsoll advise " + site.Name}
+		return console.UsageError{Text: "there is no prediction for " + on.Name + " yet", Hint: "plimsoll advise " + on.Name}
 	}
-	before, err := readLines[advise.Score](scoresFile(deps, site.Name))
+	before, err := readLines[advise.Score](scoresFile(deps, on.Name))
 	if err != nil {
 		return err
 	}
-	node, err := site.Node(ctx, o.node)
+	node, err := on.Node(ctx, o.node)
 	if err != nil {
 		return err
 	}
-	db, err := site.Database(ctx, node.Name)
+	db, err := on.Database(ctx, node.Name)
 	if err != nil {
 		return err
 	}
-	on, err := runsOn(ctx, site, node, inv, o.class, o.volume)
+	runs, err := runsOn(ctx, on, node, inv, o.class, o.volume)
 	if err != nil {
 		return err
 	}
-	open, err := carriedOut(ctx, db, on, made, before, node.Name)
+	open, err := carriedOut(ctx, db, runs, made, before, node.Name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 		if err != nil {
 			return err
 		}
-		seen, err := lookAtServer(ctx, c, site, node, inv, deps, o.Span)
+		seen, err := lookAtServer(ctx, c, on, node, inv, deps, o.Span)
 		if err != nil {
 			return err
 		}
@@ -110,8 +110,8 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 		if err != nil {
 			return err
 		}
-		if on.lab != nil && seen.Disk != nil {
-			use := seen.Disk.Times(1 / on.lab.Scale)
+		if runs.lab != nil && seen.Disk != nil {
+			use := seen.Disk.Times(1 / runs.lab.Scale)
 			seen.Disk = &use
 		}
 		for _, p := range open {
@@ -119,9 +119,9 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 			if !can {
 				continue
 			}
-			s.At, s.Cluster, s.Node = time.Now(), site.Name, node.Name
-			s.Changed = changedAt(deps, site.Name+"/"+node.Name, p)
-			if err := appendLine(scoresFile(deps, site.Name), s); err != nil {
+			s.At, s.Cluster, s.Node = time.Now(), on.Name, node.Name
+			s.Changed = changedAt(deps, on.Name+"/"+node.Name, p)
+			if err := appendLine(scoresFile(deps, on.Name), s); err != nil {
 				return err
 			}
 			got.New, got.All = append(got.New, s), append(got.All, s)

@@ -101,13 +101,13 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	if err != nil {
 		return nil, err
 	}
-	site, inv, deps, err := home.Look(ctx, name)
+	on, inv, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	in.Cluster = site.Name
-	if err := o.runsOn(ctx, &in, site, inv); err != nil {
+	defer func() { err = errors.Join(err, on.Close()) }()
+	in.Cluster = on.Name
+	if err := o.runsOn(ctx, &in, on, inv); err != nil {
 		return nil, err
 	}
 	if len(sizes) == 0 {
@@ -115,17 +115,17 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	}
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
-	statements, err := followStatements(looking, site, o.node, o.Span)
+	statements, err := followStatements(looking, on, o.node, o.Span)
 	if err != nil {
 		return nil, err
 	}
-	counters, err := followCounters(looking, site, o.node, inv, deps, o.Span)
+	counters, err := followCounters(looking, on, o.node, inv, deps, o.Span)
 	if err != nil {
 		return nil, err
 	}
-	defer counters.wait() // the site is closed after it
+	defer counters.wait() // the cluster is closed after it
 	defer stop()          // it ends at once where this leaves early
-	in.Memory, err = lookAtMemory(ctx, c, site, o.memoryOptions, sizes)
+	in.Memory, err = lookAtMemory(ctx, c, on, o.memoryOptions, sizes)
 	var unable *memory.Unable
 	if err != nil && !errors.As(err, &unable) {
 		stop()
@@ -144,7 +144,7 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	in.Node, in.Replicas, in.Whole = counters.node.Name, counters.replicas, true
 	var unseen string
 	in.Seen, unseen = counters.seen()
-	if err := cmp.Or(ctx.Err(), o.bucketNow(ctx, &in, site)); err != nil {
+	if err := cmp.Or(ctx.Err(), o.bucketNow(ctx, &in, on)); err != nil {
 		return nil, err
 	}
 	r = findings.Report(in)

@@ -24,18 +24,18 @@ type countersFollowed struct {
 }
 
 // followCounters begins to look at the counters of a node.
-func followCounters(ctx context.Context, site *cluster.Cluster, name string, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*countersFollowed, error) {
-	node, err := site.Node(ctx, name)
+func followCounters(ctx context.Context, on *cluster.Cluster, name string, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*countersFollowed, error) {
+	node, err := on.Node(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := site.List(ctx)
+	nodes, err := on.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	f := &countersFollowed{node: node, replicas: len(nodes) > 1}
 	f.all.Go(func() {
-		f.found, f.err = lookAtServer(ctx, console.Streams{Out: io.Discard, Err: io.Discard}, site, node, inv, deps, span) // the look at the memory shows the progress
+		f.found, f.err = lookAtServer(ctx, console.Streams{Out: io.Discard, Err: io.Discard}, on, node, inv, deps, span) // the look at the memory shows the progress
 	})
 	return f, nil
 }

@@ -28,15 +28,15 @@ type looked struct {
 }
 
 // lookAtServer reads a node once a second, as plimsoll watch does, and sums up.
-func lookAtServer(ctx context.Context, c console.Streams, site *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*advise.Seen, error) {
-	find := watchcmd.Finder{Names: []string{site.Name}, Deps: deps, Set: &settings.Settings{}, Log: console.NewLog(c)}
+func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*advise.Seen, error) {
+	find := watchcmd.Finder{Names: []string{on.Name}, Deps: deps, Set: &settings.Settings{}, Log: console.NewLog(c)}
 	sources, err := find.Find(ctx, inv)
 	if err != nil {
 		return nil, err
 	}
 	at := slices.IndexFunc(sources, func(s watch.Source) bool { return s.Instance.Node == node.Name })
 	if at < 0 {
-		return nil, fmt.Errorf("node %s of %s cannot be watched", node.Name, site.Name)
+		return nil, fmt.Errorf("node %s of %s cannot be watched", node.Name, on.Name)
 	}
 	source := sources[at]
 	defer func() {
@@ -91,7 +91,7 @@ func lookAtServer(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		seen.Disk = &use
 	}
 	if seen.Commit != nil {
-		db, err := site.Database(ctx, node.Name)
+		db, err := on.Database(ctx, node.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -74,17 +74,17 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
-	site, _, _, err := home.Look(ctx, name)
+	on, _, _, err := home.Look(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	if counting, err := countsCaches(ctx, site, o.node); err != nil {
+	defer func() { err = errors.Join(err, on.Close()) }()
+	if counting, err := countsCaches(ctx, on, o.node); err != nil {
 		return err
 	} else if counting != nil {
 		return adviseCaches(ctx, c, name, counting, o)
 	}
-	r, err := lookAtMemory(ctx, c, site, o, sizes)
+	r, err := lookAtMemory(ctx, c, on, o, sizes)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (o *memoryOptions) bytes() (sizes []int64, err error) {
 }
 
 // lookAtMemory looks at a node, after it has tried on a replica what a list costs.
-func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster, o memoryOptions, sizes []int64) (*advise.Memory, error) {
-	node, err := site.Node(ctx, o.node)
+func lookAtMemory(ctx context.Context, c console.Streams, on *cluster.Cluster, o memoryOptions, sizes []int64) (*advise.Memory, error) {
+	node, err := on.Node(ctx, o.node)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +128,10 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 	if node.Machine != nil && !o.sql {
 		options.Files = node.Machine
 	}
-	if err := tryOnReplica(ctx, c, site, node, options); err != nil {
+	if err := tryOnReplica(ctx, c, on, node, options); err != nil {
 		return nil, err
 	}
-	db, err := site.Database(ctx, node.Name)
+	db, err := on.Database(ctx, node.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		return nil, fmt.Errorf("node %s: %w", node.Name, err)
 	}
 	r := memory.Reported(seen, sizes, uint64(seen.Began.Unix()))
-	r.Cluster, r.Node = site.Name, node.Name
-	if nodes, err := site.List(ctx); err == nil && len(nodes) > 1 { // the observation is worth more than this note
+	r.Cluster, r.Node = on.Name, node.Name
+	if nodes, err := on.List(ctx); err == nil && len(nodes) > 1 { // the observation is worth more than this note
 		r.Notes = append(r.Notes, advise.OtherServers(node.Name))
 	}
 	return r, nil
@@ -154,8 +154,8 @@ func lookAtMemory(ctx context.Context, c console.Streams, site *cluster.Cluster,
 
 // tryOnReplica takes one list from the first replica that answers, by its file where that is how the node's lists are taken: a list by SQL holds a
 // server up for much longer, which would say nothing of the node.
-func tryOnReplica(ctx context.Context, c console.Streams, site *cluster.Cluster, but cluster.Node, o memory.Options) error {
-	nodes, err := site.List(ctx)
+func tryOnReplica(ctx context.Context, c console.Streams, on *cluster.Cluster, but cluster.Node, o memory.Options) error {
+	nodes, err := on.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func tryOnReplica(ctx context.Context, c console.Streams, site *cluster.Cluster,
 		if n.Name == but.Name {
 			continue
 		}
-		db, err := site.Database(ctx, n.Name)
+		db, err := on.Database(ctx, n.Name)
 		if err != nil {
 			continue // one that is down is no place to try
 		}

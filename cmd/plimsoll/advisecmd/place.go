@@ -32,10 +32,10 @@ type running struct {
 
 // runsOn asks RDS where the inventory names an instance of it and the lab where a lab made the disk, and takes what the inventory or the flags say
 // elsewhere. Flags come first.
-func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, class, volume string) (p running, err error) {
-	p = running{class: class, volume: volumeOf(inv, site.Name, node.Name)}
-	if site.AWS != nil && node.Instance != "" && (class == "" || volume == "") {
-		api, err := aws.OpenRDS(ctx, aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile})
+func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, class, volume string) (p running, err error) {
+	p = running{class: class, volume: volumeOf(inv, on.Name, node.Name)}
+	if on.AWS != nil && node.Instance != "" && (class == "" || volume == "") {
+		api, err := aws.OpenRDS(ctx, aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile})
 		if err != nil {
 			return p, err
 		}
@@ -54,7 +54,7 @@ func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *
 		}
 	}
 	if limited, can := node.Server.(cluster.DiskLimited); can && volume == "" && p.volume == nil {
-		if err := p.onDisk(ctx, site, limited); err != nil {
+		if err := p.onDisk(ctx, on, limited); err != nil {
 			return p, err
 		}
 	}
@@ -67,22 +67,22 @@ func runsOn(ctx context.Context, site *cluster.Cluster, node cluster.Node, inv *
 }
 
 // onDisk takes the disk that a lab gave a server for its volume.
-func (p *running) onDisk(ctx context.Context, site *cluster.Cluster, server cluster.DiskLimited) error {
+func (p *running) onDisk(ctx context.Context, on *cluster.Cluster, server cluster.DiskLimited) error {
 	disk, err := server.Disk(ctx)
 	if err != nil || disk == nil {
 		return err
 	}
 	p.volume, p.balance = &disk.Volume, disk.Balance
-	p.lab = &findings.LabDisk{Name: strings.TrimPrefix(site.Name, home.LabPrefix), Scale: cmp.Or(disk.Scale, 1)}
+	p.lab = &findings.LabDisk{Name: strings.TrimPrefix(on.Name, home.LabPrefix), Scale: cmp.Or(disk.Scale, 1)}
 	return nil
 }
 
 // bucketNow is how full the bucket of a lab's disk is after it was observed; the cloud shows it once in some minutes, and what the flags say stays.
-func (o *Options) bucketNow(ctx context.Context, in *findings.Input, site *cluster.Cluster) error {
+func (o *Options) bucketNow(ctx context.Context, in *findings.Input, on *cluster.Cluster) error {
 	if in.Lab == nil || o.balance != "" {
 		return nil
 	}
-	node, err := site.Node(ctx, in.Node)
+	node, err := on.Node(ctx, in.Node)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (o *Options) bucketNow(ctx context.Context, in *findings.Input, site *clust
 const balanceShown = 15 * time.Minute
 
 // askBalance asks CloudWatch how full the bucket of an instance's volume is; nil: it has not shown it.
-func askBalance(ctx context.Context, site *cluster.Cluster, instance string, now time.Time) (*float64, error) {
-	api, err := aws.OpenMetrics(ctx, aws.Options{Region: site.AWS.Region, Profile: site.AWS.Profile})
+func askBalance(ctx context.Context, on *cluster.Cluster, instance string, now time.Time) (*float64, error) {
+	api, err := aws.OpenMetrics(ctx, aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile})
 	if err != nil {
 		return nil, err
 	}
@@ -116,37 +116,37 @@ func askBalance(ctx context.Context, site *cluster.Cluster, instance string, now
 }
 
 // runsOn fills in what the flags leave open: from RDS where the inventory names an instance of it, else from the inventory.
-func (o *Options) runsOn(ctx context.Context, in *findings.Input, site *cluster.Cluster, inv *inventory.Inventory) error {
-	node, err := site.Node(ctx, o.node)
+func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cluster, inv *inventory.Inventory) error {
+	node, err := on.Node(ctx, o.node)
 	if err != nil {
 		return err
 	}
-	on, err := runsOn(ctx, site, node, inv, o.Class, o.Volume)
+	runs, err := runsOn(ctx, on, node, inv, o.Class, o.Volume)
 	var typed console.UsageError
 	switch {
 	case errors.As(err, &typed) || ctx.Err() != nil:
 		return err
 	case err != nil: // the server itself can be looked at all the same
 		in.NoPlace = err.Error()
-		on = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, site.Name, node.Name))}
+		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name))}
 	}
-	if _, known := in.Prices.Classes[on.class]; known || on.class == "" {
-		in.Class = on.class
+	if _, known := in.Prices.Classes[runs.class]; known || runs.class == "" {
+		in.Class = runs.class
 	} else {
-		in.UnknownClass = on.class
+		in.UnknownClass = runs.class
 	}
-	in.Volume, in.MultiAZ, in.Lab = on.volume, in.MultiAZ || on.multiAZ, on.lab
+	in.Volume, in.MultiAZ, in.Lab = runs.volume, in.MultiAZ || runs.multiAZ, runs.lab
 	if in.Volume != nil && in.Volume.Bucket().Size > 0 && math.IsNaN(in.Balance) {
-		if on.balance == nil && site.AWS != nil && node.Instance != "" && o.Volume == "" {
-			if on.balance, err = askBalance(ctx, site, node.Instance, in.At); err != nil {
+		if runs.balance == nil && on.AWS != nil && node.Instance != "" && o.Volume == "" {
+			if runs.balance, err = askBalance(ctx, on, node.Instance, in.At); err != nil {
 				in.NoBalance = err.Error()
 			}
 		}
-		if on.balance != nil {
-			in.Balance = *on.balance
+		if runs.balance != nil {
+			in.Balance = *runs.balance
 		}
 	}
-	aurora, err := onAurora(ctx, site, node, on, in.At)
+	aurora, err := onAurora(ctx, on, node, runs, in.At)
 	switch {
 	case aurora == nil && err != nil || ctx.Err() != nil:
 		return errors.Join(err, ctx.Err())

@@ -19,13 +19,13 @@ type following struct {
 }
 
 // followStatements begins to look at the statements of a node.
-func followStatements(ctx context.Context, site *cluster.Cluster, node string, span time.Duration) (*following, error) {
+func followStatements(ctx context.Context, on *cluster.Cluster, node string, span time.Duration) (*following, error) {
 	f := &following{ended: make(chan error, 1)}
-	n, err := site.Node(ctx, node)
+	n, err := on.Node(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	db, err := site.Database(ctx, n.Name)
+	db, err := on.Database(ctx, n.Name)
 	if err != nil {
 		return nil, err
 	}

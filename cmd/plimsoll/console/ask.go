@@ -11,7 +11,7 @@ func Confirm(c Streams, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	if _, person := Terminal(c.In); !person {
+	if _, isTerminal := Terminal(c.In); !isTerminal {
 		return UsageError{Text: "this command changes something and needs a confirmation, but there is no terminal", Hint: "add --yes to confirm it"}
 	}
 	fmt.Fprintf(c.Err, "%s [y/N] ", question)

@@ -101,7 +101,7 @@ func Tell(c Streams, err error) int {
 
 // complain writes a message, on a terminal broken between words.
 func complain(c Streams, text string) {
-	if width, person := Terminal(c.Err); person {
+	if width, isTerminal := Terminal(c.Err); isTerminal {
 		text = wrap(text, width, "  ")
 	}
 	fmt.Fprintln(c.Err, text)

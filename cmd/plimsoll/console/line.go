@@ -9,9 +9,9 @@ import (
 
 // LiveLine writes lines that stay, and beneath them on a terminal one that changes. It is safe for concurrent use.
 type LiveLine struct {
-	w      io.Writer
-	Person bool
-	width  int
+	w          io.Writer
+	IsTerminal bool
+	width      int
 
 	mu    sync.Mutex
 	now   string // on the screen
@@ -21,8 +21,8 @@ type LiveLine struct {
 
 // NewLiveLine writes where a command says how it goes on.
 func NewLiveLine(c Streams) *LiveLine {
-	width, person := Terminal(c.Err)
-	return &LiveLine{w: c.Err, Person: person, width: width, shown: time.Now()}
+	width, isTerminal := Terminal(c.Err)
+	return &LiveLine{w: c.Err, IsTerminal: isTerminal, width: width, shown: time.Now()}
 }
 
 // Say writes a line that stays.
@@ -32,7 +32,7 @@ func (l *LiveLine) Say(text string) {
 	if l.now != "" {
 		eraseLine(l.w)
 	}
-	if l.Person {
+	if l.IsTerminal {
 		text = wrap(text, l.width, "         ")
 	}
 	fmt.Fprintln(l.w, text)
@@ -49,7 +49,7 @@ const (
 func (l *LiveLine) Show(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.Person {
+	if !l.IsTerminal {
 		every := elsewhere
 		if text == l.last {
 			every = unchanged

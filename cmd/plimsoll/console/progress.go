@@ -10,23 +10,23 @@ import (
 
 // Progress shows how far long work is, on one line of a terminal or a line every ten seconds elsewhere.
 type Progress struct {
-	w      io.Writer
-	what   string
-	person bool
-	began  time.Time
-	shown  time.Time
+	w          io.Writer
+	what       string
+	isTerminal bool
+	began      time.Time
+	shown      time.Time
 }
 
 // NewProgress begins to show work.
 func NewProgress(c Streams, what string) *Progress {
-	_, person := Terminal(c.Err)
-	return &Progress{w: c.Err, what: what, person: person, began: time.Now()}
+	_, isTerminal := Terminal(c.Err)
+	return &Progress{w: c.Err, what: what, isTerminal: isTerminal, began: time.Now()}
 }
 
 // Update is told how much is done; total is 0 when unknown.
 func (p *Progress) Update(done, total int64, what string) {
 	every := 10 * time.Second
-	if p.person {
+	if p.isTerminal {
 		every = 100 * time.Millisecond
 	}
 	now := time.Now()
@@ -41,7 +41,7 @@ func (p *Progress) Update(done, total int64, what string) {
 			line += ", " + Roughly(time.Duration(float64(took)*float64(total-done)/float64(done))) + " left"
 		}
 	}
-	if p.person {
+	if p.isTerminal {
 		eraseLine(p.w)
 		fmt.Fprint(p.w, line)
 		return
@@ -58,7 +58,7 @@ func (p *Progress) Bytes(read, total int64) {
 
 // Close takes away what was shown.
 func (p *Progress) Close() {
-	if p.person && !p.shown.IsZero() {
+	if p.isTerminal && !p.shown.IsZero() {
 		eraseLine(p.w)
 	}
 }

@@ -14,7 +14,7 @@ func TestATerminalIsToldColoursAndNothingElse(t *testing.T) {
 	}
 	s := &screen{file: w}
 	complain(Streams{Err: s}, "plimsoll: the server says \x1b[2J\x1b]0;owned\x07")
-	line := &LiveLine{w: s, Person: true, width: 80}
+	line := &LiveLine{w: s, IsTerminal: true, width: 80}
 	line.Show("step \x1b[1A")
 	line.Say("output\rof a command")
 	for _, part := range []string{"\x1b[3", "1mred\x1b", "[0m", "\x1b", "c"} {

@@ -35,9 +35,9 @@ func Terminal(stream any) (width int, yes bool) {
 
 // Paper is what a report is written on.
 func (c Streams) Paper() report.Terminal {
-	width, person := Terminal(c.Out)
+	width, isTerminal := Terminal(c.Out)
 	_, plain := os.LookupEnv("NO_COLOR") // https://no-color.org
-	return report.Terminal{Width: width, Color: person && !plain && os.Getenv("TERM") != "dumb"}
+	return report.Terminal{Width: width, Color: isTerminal && !plain && os.Getenv("TERM") != "dumb"}
 }
 
 // PrintJSON prints what was asked for as JSON.

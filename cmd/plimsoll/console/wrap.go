@@ -53,10 +53,10 @@ func PrintNamed(c Streams, all []Named) {
 	for _, x := range all {
 		longest = max(longest, utf8.RuneCountInString(x.Name))
 	}
-	width, person := Terminal(c.Out)
+	width, isTerminal := Terminal(c.Out)
 	for _, x := range all {
 		about := x.About
-		if indent := longest + 2; person && width-indent >= legible {
+		if indent := longest + 2; isTerminal && width-indent >= legible {
 			about = wrap(about, width-indent, "")
 			about = strings.ReplaceAll(about, "\n", "\n"+strings.Repeat(" ", indent))
 		}

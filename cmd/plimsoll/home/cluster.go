@@ -30,12 +30,12 @@ func Called(name string, inv *inventory.Inventory) string {
 
 // OpenCluster opens a cluster of the inventory, else a lab cluster: NAME, or lab:NAME.
 func OpenCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
-	return siteBy(ctx, name, inv, deps, OpenLab)
+	return openBy(ctx, name, inv, deps, OpenLab)
 }
 
 // LookAtCluster is OpenCluster for a caller that only reads: a lab cluster stays with the process that holds it.
 func LookAtCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) (*cluster.Cluster, error) {
-	return siteBy(ctx, name, inv, deps, lab.Look)
+	return openBy(ctx, name, inv, deps, lab.Look)
 }
 
 // Look is LookAtCluster by the inventory that there is, which it returns too, with what labs on this machine work with.
@@ -48,11 +48,11 @@ func Look(ctx context.Context, name string) (*cluster.Cluster, *inventory.Invent
 	return on, inv, deps, err
 }
 
-func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
+func openBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, open func(context.Context, string, lab.Deps) (*lab.Cluster, error)) (*cluster.Cluster, error) {
 	asked := name
 	name, isLab := strings.CutPrefix(name, LabPrefix)
 	if c, ok := inv.Clusters[name]; ok && !isLab {
-		return catalog.SiteOf(ctx, name, c, deps.Machine)
+		return catalog.OpenCluster(ctx, name, c, deps.Machine)
 	}
 	opened, err := open(ctx, name, deps)
 	if errors.Is(err, lab.ErrNoCluster) {
@@ -69,10 +69,10 @@ func siteBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	site := lab.AsCluster(opened, e, deps.Machine)
-	site.Release = opened.Close
-	site.Name = Called(LabPrefix+name, inv)
-	return site, nil
+	on := lab.AsCluster(opened, e, deps.Machine)
+	on.Release = opened.Close
+	on.Name = Called(LabPrefix+name, inv)
+	return on, nil
 }
 
 // NoCluster is the refusal of a name that neither the inventory nor the lab knows.

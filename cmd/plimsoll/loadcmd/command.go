@@ -46,7 +46,7 @@ type options struct {
 
 func (o *options) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, cql://user@host,host/keyspace?consistency=ONE, singlestore://user@host/database, http://host, or a cluster of the inventory or the lab: NAME, or lab:NAME; options follow a ?")
+	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, cql://user@host,host/keyspace?consistency=ONE, singlestore://user@host/database (experimental), http://host, or a cluster of the inventory or the lab: NAME, or lab:NAME; options follow a ?")
 	f.StringVar(&o.workload, "workload", "", "a workload's name, or a file of your own ending in .yaml")
 	f.StringArrayVar(&o.parameters, "param", nil, "a parameter of the workload, for example tables=4; may be repeated")
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment variable that holds the password")

@@ -79,22 +79,22 @@ func (m *clone) load(ctx context.Context, c console.Streams, d *runs.Service, t 
 	if t.Existing == nil || t.Existing.Name != m.name {
 		return console.UsageError{Text: "the trial does not run on the clone", Hint: "set in it: cluster: {target: " + m.name + "}"}
 	}
-	site, err := d.Look(ctx, m.name)
+	on, err := d.Look(ctx, m.name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
-	primary, err := site.Primary(ctx)
+	defer func() { err = errors.Join(err, on.Close()) }()
+	primary, err := on.Primary(ctx)
 	if err != nil {
 		return err
 	}
 	target := primary.Target
 	target.Namespace = ""
-	if err := makeNamespace(ctx, site.Engine, target, m.cluster.Namespace); err != nil {
+	if err := makeNamespace(ctx, on.Engine, target, m.cluster.Namespace); err != nil {
 		return err
 	}
 	target.Namespace = m.cluster.Namespace
-	db, err := site.Engine.Open(ctx, target)
+	db, err := on.Engine.Open(ctx, target)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type follower struct {
 func newFollower(c console.Streams, d *runs.Service, run string, asJSON bool) *follower {
 	f := &follower{service: d, run: run, line: console.NewLiveLine(c)}
 	if asJSON {
-		f.json, f.line.Person = json.NewEncoder(c.Out), false
+		f.json, f.line.IsTerminal = json.NewEncoder(c.Out), false
 	}
 	return f
 }

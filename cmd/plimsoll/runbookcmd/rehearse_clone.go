@@ -50,12 +50,12 @@ func (o rehearseOptions) onClone(ctx context.Context, c console.Streams, d *runs
 	if err != nil {
 		return err
 	}
-	site, err := d.Look(ctx, p.Header.Cluster)
+	on, err := d.Look(ctx, p.Header.Cluster)
 	if err != nil {
 		return err
 	}
-	nodes, err := site.PrimaryFirst(ctx)
-	if err := errors.Join(err, site.Close()); err != nil {
+	nodes, err := on.PrimaryFirst(ctx)
+	if err := errors.Join(err, on.Close()); err != nil {
 		return err
 	}
 	size := min(len(nodes), 3) // one, a pair, or more: what the gate compares

@@ -24,7 +24,7 @@ import (
 )
 
 // writeRehearsal writes the trial and what belongs to it, and says in what the lab is not like the cluster.
-func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions, p *execute.Prepared, on *clone) (file string, err error) {
+func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, name string, o rehearseOptions, p *execute.Prepared, copied *clone) (file string, err error) {
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
 		return "", err
@@ -41,11 +41,11 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 	if err != nil {
 		return "", err
 	}
-	site, err := d.Look(ctx, p.Header.Cluster)
+	on, err := d.Look(ctx, p.Header.Cluster)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
+	defer func() { err = errors.Join(err, on.Close()) }()
 	path, err := fromFolder(dir, name)
 	if err != nil {
 		return "", err
@@ -62,11 +62,11 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 		Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits,
 	}
 	like := "a lab like " + p.Header.Cluster
-	if on != nil {
-		plan.Copy = &rehearsal.Copy{Name: on.name, Nodes: len(on.cluster.Nodes)}
+	if copied != nil {
+		plan.Copy = &rehearsal.Copy{Name: copied.name, Nodes: len(copied.cluster.Nodes)}
 		like = "a clone of " + p.Header.Cluster
 	}
-	draft, err := rehearsal.Write(ctx, site, plan)
+	draft, err := rehearsal.Write(ctx, on, plan)
 	if err != nil {
 		return "", err
 	}

@@ -67,7 +67,7 @@ func Open(ctx context.Context) (*Service, error) {
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
 			return home.OpenCluster(ctx, name, inv, deps)
 		},
-		Meter:       func(site *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(site) },
+		Meter:       func(on *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(on) },
 		Watch:       watchOfRun,
 		ClusterLock: catalog.ClusterLock,
 	}}
@@ -78,12 +78,12 @@ func Open(ctx context.Context) (*Service, error) {
 }
 
 // watchOfRun reads the series that a runbook names, with the person's own queries among them.
-func watchOfRun(ctx context.Context, site *cluster.Cluster) (execute.Watched, error) {
+func watchOfRun(ctx context.Context, on *cluster.Cluster) (execute.Watched, error) {
 	set, err := settings.Read(settings.File)
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Live(ctx, site, set.Queries)
+	return catalog.Live(ctx, on, set.Queries)
 }
 
 // Executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.

@@ -82,7 +82,7 @@ func runServedTrial(ctx context.Context, c console.Streams, file string, quick b
 		}
 		defer func() { err = errors.Join(err, state.Close()) }()
 	}
-	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Site{
+	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Options{
 		Lab: deps, Dir: filepath.Join(home.ResultsFolder(), home.SafeName(t.Name), time.Now().Format("2006-01-02T15-04-05")),
 		Observer: watch, Log: console.NewLog(c), Version: home.Version(), Command: os.Args, State: state,
 	})

@@ -183,25 +183,25 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 	if err != nil {
 		return nil, nil, err
 	}
-	site, err := home.LookAtCluster(ctx, o.cluster, inv, deps)
+	on, err := home.LookAtCluster(ctx, o.cluster, inv, deps)
 	if err != nil {
 		return nil, nil, err
 	}
-	nodes, err := site.List(ctx)
+	nodes, err := on.List(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(err, site.Close())
+		return nil, nil, errors.Join(err, on.Close())
 	}
 	var all []place
-	for _, n := range append(nodes, site.Spares...) {
+	for _, n := range append(nodes, on.Spares...) {
 		if n.Machine != nil {
 			all = append(all, place{o.cluster, n.Name, n.Machine})
 		}
 	}
 	if len(all) == 0 {
 		err := hint.With(fmt.Errorf("commands cannot be run on the machine of any node of %s", o.cluster), "set machine: for its nodes in "+inventory.File)
-		return nil, nil, errors.Join(err, site.Close())
+		return nil, nil, errors.Join(err, on.Close())
 	}
-	return all, site.Close, nil
+	return all, on.Close, nil
 }
 
 func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.Records) superdiskNode {

@@ -63,7 +63,7 @@ func (t *tortureLab) restore(ctx context.Context) error {
 
 // elsewhere is the cluster as a target: as a Plimsoll on another host has it, which does not hold its lab.
 func (t *tortureLab) elsewhere(ctx context.Context) (*cluster.Cluster, error) {
-	site := &cluster.Cluster{Name: t.name, Environment: cluster.Lab, Local: t.deps.Machine}
+	on := &cluster.Cluster{Name: t.name, Environment: cluster.Lab, Local: t.deps.Machine}
 	var nodes []cluster.Node
 	err := t.with(ctx, func(c *lab.Cluster) error {
 		for _, n := range c.Nodes() {
@@ -71,14 +71,14 @@ func (t *tortureLab) elsewhere(ctx context.Context) (*cluster.Cluster, error) {
 			if err != nil {
 				return err
 			}
-			if site.Engine, err = catalog.EngineOf(target); err != nil {
+			if on.Engine, err = catalog.EngineOf(target); err != nil {
 				return err
 			}
 			nodes = append(nodes, cluster.Node{Name: n.Name, Target: target})
 		}
 		return nil
 	})
-	site.List = func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil }
-	site.AskRoles()
-	return site, err
+	on.List = func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil }
+	on.AskRoles()
+	return on, err
 }

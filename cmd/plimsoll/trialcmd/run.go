@@ -97,7 +97,7 @@ func runTrial(ctx context.Context, c console.Streams, file string, o RunOptions)
 	return console.WithCode{Code: console.VerdictExit(result.Verdict.Verdict)}
 }
 
-// lookAtNoise reads --noise as Site.Noise has it.
+// lookAtNoise reads --noise as Options.Noise has it.
 func (o RunOptions) lookAtNoise() (time.Duration, error) {
 	switch o.noise {
 	case "", "auto":
@@ -125,7 +125,7 @@ func Measure(ctx context.Context, c console.Streams, t *spec.Trial, parts spec.P
 	tidy := context.AfterFunc(ctx, func() {
 		screen.Say("Stopping the load, then the cluster. What was measured is kept. Ctrl-C again exits at once; then run plimsoll lab down --all.")
 	})
-	result, runErr := run.Run(ctx, t, parts, run.Site{
+	result, runErr := run.Run(ctx, t, parts, run.Options{
 		Lab: deps, Dir: dir, Observer: screen, Log: console.NewLog(c), Version: home.Version(), Command: os.Args, State: state,
 		BreakLock: o.breakLock, Noise: noise, Production: t.Production() != "", // agreed to by the caller
 	})

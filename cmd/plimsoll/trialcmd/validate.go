@@ -71,17 +71,17 @@ func sayForeseen(ctx context.Context, c console.Streams, t *spec.Trial, clusterN
 	}
 	return runs.With(ctx, func(ctx context.Context, d *runs.Service) (err error) {
 		d.Open = d.Look
-		site, err := d.Look(ctx, clusterName)
+		on, err := d.Look(ctx, clusterName)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, site.Close()) }()
-		found, err := foresee.Foresee(ctx, t, catalog.Parts(), site, d.Prepare)
+		defer func() { err = errors.Join(err, on.Close()) }()
+		found, err := foresee.Foresee(ctx, t, catalog.Parts(), on, d.Prepare)
 		if err != nil {
 			return err
 		}
 		if len(found) == 0 {
-			fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", site.Name)
+			fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", on.Name)
 		}
 		return tellForeseen(c, found)
 	})

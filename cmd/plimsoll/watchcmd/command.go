@@ -104,8 +104,8 @@ func watchOnce(ctx context.Context, c console.Streams, sources []watch.Source, o
 // watchOn reads, keeps, judges and tells until it is interrupted, or a person leaves the screen.
 func watchOn(ctx context.Context, c console.Streams, sources []watch.Source, find *Finder, o options) (err error) {
 	out, isFile := console.FileOf(c.Out)
-	_, person := console.Terminal(c.Out)
-	screen := isFile && person && !o.json && !o.quiet
+	_, isTerminal := console.Terminal(c.Out)
+	screen := isFile && isTerminal && !o.json && !o.quiet
 	log := slog.New(slog.DiscardHandler) // a screen must not be written over
 	if !screen {
 		log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))

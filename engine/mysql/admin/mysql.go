@@ -102,9 +102,6 @@ func (MySQL) RefuseWrites() []string { return []string{SetGlobal("super_read_onl
 // TakeWrites takes back super_read_only too, with read_only.
 func (MySQL) TakeWrites() []string { return []string{SetGlobal("read_only", "OFF")} }
 
-// Purged is a query for what the server has no longer in its binary logs.
-func (MySQL) Purged() string { return Global("gtid_purged") }
-
 // Lacking is a query for what a server lacks of a set of GTIDs.
 func (MySQL) Lacking(set string) string {
 	return "SELECT GTID_SUBTRACT(" + Text(set) + ", @@GLOBAL.gtid_executed)"

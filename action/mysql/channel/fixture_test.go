@@ -24,13 +24,13 @@ import (
 	"plimsoll/lab"
 )
 
-// world is separate servers of one product.
-type world struct {
+// fixture is separate servers of one product.
+type fixture struct {
 	*testing.T
-	site *cluster.Cluster
+	on *cluster.Cluster
 }
 
-func newWorld(t *testing.T, product string, nodes int) world {
+func newFixture(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
 	t.Parallel()
 	config := map[string]string{"innodb_buffer_pool_size": "48M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"}
@@ -44,33 +44,35 @@ func newWorld(t *testing.T, product string, nodes int) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := lab.AsCluster(c, enginemysql.Engine{}, m)
+	on := lab.AsCluster(c, enginemysql.Engine{}, m)
 	if product == "rds-mysql" { // the tests do what AWS does, too
-		site = labtest.AsAWS(c, m)
+		on = labtest.AsAWS(c, m)
 	}
-	t.Cleanup(func() { _ = site.Close() })
-	return world{t, site}
+	t.Cleanup(func() { _ = on.Close() })
+	return fixture{t, on}
 }
 
-func (w world) isMySQL() bool { return !strings.Contains(w.value("n1", "SELECT VERSION()"), "MariaDB") }
+func (w fixture) isMySQL() bool {
+	return !strings.Contains(w.value("n1", "SELECT VERSION()"), "MariaDB")
+}
 
 // sub is the world in a subtest.
-func (w world) sub(name string, f func(world)) {
+func (w fixture) sub(name string, f func(fixture)) {
 	w.Helper()
-	w.Run(name, func(t *testing.T) { f(world{t, w.site}) })
+	w.Run(name, func(t *testing.T) { f(fixture{t, w.on}) })
 }
 
 // do executes statements on a node.
-func (w world) do(node string, statements ...string) {
+func (w fixture) do(node string, statements ...string) {
 	w.Helper()
-	if err := w.site.Execute(w.Context(), node, statements, func(int) {}); err != nil {
+	if err := w.on.Execute(w.Context(), node, statements, func(int) {}); err != nil {
 		w.Fatalf("%s: %v", node, err)
 	}
 }
 
 // value is the one value of a query, an error's text if there is one.
-func (w world) value(node, query string) string {
-	v, err := w.site.Value(w.Context(), node, query)
+func (w fixture) value(node, query string) string {
+	v, err := w.on.Value(w.Context(), node, query)
 	if err != nil {
 		return err.Error()
 	}
@@ -78,7 +80,7 @@ func (w world) value(node, query string) string {
 }
 
 // task binds an action's inputs.
-func (w world) task(a action.Action, with string) action.Task {
+func (w fixture) task(a action.Action, with string) action.Task {
 	w.Helper()
 	n, err := document.Parse("with", []byte(with))
 	if err != nil {
@@ -96,20 +98,20 @@ func call(f action.CheckResult) action.Call {
 }
 
 // act looks, acts and looks whether it is done, as a run does.
-func (w world) act(a action.Action, with string) action.Facts {
+func (w fixture) act(a action.Action, with string) action.Facts {
 	w.Helper()
 	task := w.task(a, with)
-	f, err := task.Check(w.Context(), w.site.ReadOnly())
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
 	if err != nil {
 		w.Fatalf("check %s: %v", a.Name, err)
 	}
-	out, err := task.Act(w.Context(), w.site, call(f))
+	out, err := task.Act(w.Context(), w.on, call(f))
 	if err != nil {
 		w.Fatalf("%s: %v", a.Name, err)
 	}
 	if v, ok := task.(action.Verifier); ok {
-		err = v.Verify(w.Context(), w.site.ReadOnly(), out)
-	} else if f, err = task.Check(w.Context(), w.site.ReadOnly()); err == nil && f.State != action.Satisfied {
+		err = v.Verify(w.Context(), w.on.ReadOnly(), out)
+	} else if f, err = task.Check(w.Context(), w.on.ReadOnly()); err == nil && f.State != action.Satisfied {
 		err = fmt.Errorf("it is not so: %+v", f)
 	}
 	if err != nil {
@@ -119,17 +121,17 @@ func (w world) act(a action.Action, with string) action.Facts {
 }
 
 // undo takes an action back.
-func (w world) undo(a action.Action, with string) {
+func (w fixture) undo(a action.Action, with string) {
 	w.Helper()
-	if err := w.task(a, with).(action.Undoer).Undo(w.Context(), w.site, call(action.CheckResult{})); err != nil {
+	if err := w.task(a, with).(action.Undoer).Undo(w.Context(), w.on, call(action.CheckResult{})); err != nil {
 		w.Fatalf("undo %s: %v", a.Name, err)
 	}
 }
 
 // logOf is where a node's binary log ends.
-func (w world) logOf(node string) admin.Place {
+func (w fixture) logOf(node string) admin.Place {
 	w.Helper()
-	s, err := dial(w.Context(), w.site, node)
+	s, err := dial(w.Context(), w.on, node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -143,9 +145,9 @@ func (w world) logOf(node string) admin.Place {
 
 // purge makes a node begin a new binary log and drop all before it. Nobody must be reading: what a connection that was left
 // still reads is kept.
-func (w world) purge(node string) {
+func (w fixture) purge(node string) {
 	w.Helper()
-	s, err := dial(w.Context(), w.site, node)
+	s, err := dial(w.Context(), w.on, node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -178,7 +180,7 @@ func (w world) purge(node string) {
 }
 
 // withoutGTIDs ends MySQL's GTIDs on a node; MariaDB has them whatever is done.
-func (w world) withoutGTIDs(node string) {
+func (w fixture) withoutGTIDs(node string) {
 	w.Helper()
 	if w.isMySQL() {
 		w.do(node, "SET GLOBAL gtid_mode = ON_PERMISSIVE", "SET GLOBAL gtid_mode = OFF_PERMISSIVE", "SET GLOBAL gtid_mode = OFF")
@@ -186,9 +188,9 @@ func (w world) withoutGTIDs(node string) {
 }
 
 // assign gives a node settings for its next start.
-func (w world) assign(node string, settings map[string]string) {
+func (w fixture) assign(node string, settings map[string]string) {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -198,9 +200,9 @@ func (w world) assign(node string, settings map[string]string) {
 }
 
 // restart stops a node and starts it.
-func (w world) restart(node string) {
+func (w fixture) restart(node string) {
 	w.Helper()
-	n, err := w.site.Node(w.Context(), node)
+	n, err := w.on.Node(w.Context(), node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -210,12 +212,12 @@ func (w world) restart(node string) {
 }
 
 // refuses expects an action to decline, by its check or its act, for a reason.
-func (w world) refuses(a action.Action, with, want string) {
+func (w fixture) refuses(a action.Action, with, want string) {
 	w.Helper()
 	task := w.task(a, with)
-	f, err := task.Check(w.Context(), w.site.ReadOnly())
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
 	if err == nil {
-		_, err = task.Act(w.Context(), w.site, call(f))
+		_, err = task.Act(w.Context(), w.on, call(f))
 	}
 	var refusal *hint.PermanentError
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
@@ -223,19 +225,19 @@ func (w world) refuses(a action.Action, with, want string) {
 	}
 }
 
-func (w world) conform(a action.Action, with string, snapshot func(*testing.T) string, cuts ...time.Duration) {
+func (w fixture) conform(a action.Action, with string, snapshot func(*testing.T) string, cuts ...time.Duration) {
 	w.Helper()
-	actiontest.Run(w.T, actiontest.Subject{Action: a, Site: w.site, With: with, Snapshot: snapshot, Cuts: cuts})
+	actiontest.Run(w.T, actiontest.Subject{Action: a, Cluster: w.on, With: with, Snapshot: snapshot, Cuts: cuts})
 }
 
 // looks is conform of an action that only looks, and so is needed whenever it is asked for.
-func (w world) looks(a action.Action, with string, snapshot func(*testing.T) string) {
+func (w fixture) looks(a action.Action, with string, snapshot func(*testing.T) string) {
 	w.Helper()
-	actiontest.Run(w.T, actiontest.Subject{Action: a, Site: w.site, With: with, Always: true, Snapshot: snapshot})
+	actiontest.Run(w.T, actiontest.Subject{Action: a, Cluster: w.on, With: with, Always: true, Snapshot: snapshot})
 }
 
 // snapshot describes what some queries say; each is "node: query".
-func (w world) snapshot(queries ...string) func(*testing.T) string {
+func (w fixture) snapshot(queries ...string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
 		text := ""
@@ -248,10 +250,10 @@ func (w world) snapshot(queries ...string) func(*testing.T) string {
 }
 
 // channels describes whom a node follows.
-func (w world) channels(node string) func(*testing.T) string {
+func (w fixture) channels(node string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		s, err := dial(t.Context(), w.site, node)
+		s, err := dial(t.Context(), w.on, node)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +294,7 @@ type writers struct {
 var ranges atomic.Int64
 
 // write begins to write into database.many on the node that takes writes: when one declines, the other is tried.
-func (w world) write(database string, nodes ...string) *writers {
+func (w fixture) write(database string, nodes ...string) *writers {
 	w.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(w.Context()))
 	ws := &writers{stop: stop, done: map[int]bool{}}
@@ -342,8 +344,8 @@ func (ws *writers) acknowledged() map[int]bool {
 }
 
 // ordinary logs in as somebody who may write and no more: read_only is for such.
-func (w world) ordinary(ctx context.Context, node string) (engine.Session, error) {
-	n, err := w.site.Node(ctx, node)
+func (w fixture) ordinary(ctx context.Context, node string) (engine.Session, error) {
+	n, err := w.on.Node(ctx, node)
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +360,7 @@ func (w world) ordinary(ctx context.Context, node string) (engine.Session, error
 }
 
 // fill makes a database with all kinds of columns and keys.
-func (w world) fill(node, database string) {
+func (w fixture) fill(node, database string) {
 	w.Helper()
 	w.do(node,
 		"CREATE DATABASE "+database,

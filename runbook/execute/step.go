@@ -17,7 +17,7 @@ import (
 )
 
 func (r *runner) beginCheck(i *journal.Step) {
-	key, uses, on, inputs := i.Key, i.Step.Uses, i.Cluster, i.Inputs
+	key, uses, name, inputs := i.Key, i.Step.Uses, i.Cluster, i.Inputs
 	interrupted, call, unplanned := i.Phase == journal.StepActing || i.Open, r.call(i), whyUnplanned(r, i)
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		began := time.Now()
@@ -26,7 +26,7 @@ func (r *runner) beginCheck(i *journal.Step) {
 		if err != nil {
 			return nil, finalError{error: err}
 		}
-		reading, err := r.reading.Cluster(ctx, on)
+		reading, err := r.reading.Cluster(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (r *runner) beginCheck(i *journal.Step) {
 }
 
 func (r *runner) beginAct(i *journal.Step) {
-	key, uses, on, inputs := i.Key, i.Step.Uses, i.Cluster, i.Inputs
+	key, uses, name, inputs := i.Key, i.Step.Uses, i.Cluster, i.Inputs
 	call := r.call(i)
 	task, bindErr := r.state.Book.Bind(uses, inputs)
 	kind := firm
@@ -58,7 +58,7 @@ func (r *runner) beginAct(i *journal.Step) {
 		if bindErr != nil {
 			return nil, finalError{error: bindErr}
 		}
-		site, err := r.site.Cluster(ctx, on)
+		on, err := r.cluster.Cluster(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (r *runner) beginAct(i *journal.Step) {
 			return nil, notBegun{errors.New("guardrail " + reason)}
 		}
 		ctx, taken := r.owned(ctx)
-		out, err := act(ctx, site, call)
+		out, err := act(ctx, on, call)
 		if lost := taken(); lost != nil {
 			return nil, lost
 		}
@@ -120,14 +120,14 @@ func (r *runner) call(i *journal.Step) action.Call {
 
 // beginVerify looks whether what was meant is so now: by the action, then by the step's own condition.
 func (r *runner) beginVerify(i *journal.Step) {
-	key, step, on, inputs, output := i.Key, i.Step, i.Cluster, i.Inputs, maps.Clone(i.Output)
+	key, step, name, inputs, output := i.Key, i.Step, i.Cluster, i.Inputs, maps.Clone(i.Output)
 	env := r.state.Env(i)
 	r.begin(key, looking, i.Step.Timeout, func(ctx context.Context, p *progress) (*journal.Event, error) {
 		task, err := r.state.Book.Bind(step.Uses, inputs)
 		if err != nil {
 			return nil, finalError{error: err}
 		}
-		reading, err := r.reading.Cluster(ctx, on)
+		reading, err := r.reading.Cluster(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -142,11 +142,11 @@ func (r *runner) beginVerify(i *journal.Step) {
 	})
 }
 
-func verify(ctx context.Context, task action.Task, site *cluster.Cluster, output action.Facts) (action.Facts, error) {
+func verify(ctx context.Context, task action.Task, on *cluster.Cluster, output action.Facts) (action.Facts, error) {
 	if v, ok := task.(action.Verifier); ok {
-		return nil, v.Verify(ctx, site, output)
+		return nil, v.Verify(ctx, on, output)
 	}
-	f, err := task.Check(ctx, site)
+	f, err := task.Check(ctx, on)
 	if err == nil && f.State != action.Satisfied {
 		err = fmt.Errorf("the result differs from the intent: found %v, intended %v", f.Observed, f.Intended)
 		if f.Reason != "" {
@@ -196,7 +196,7 @@ func holdVerify(ctx context.Context, r *runner, v *runbook.Verify, env map[strin
 
 // beginUndo takes a step back and looks that it is: an undo that is found begun is done again, which must come to the same.
 func (r *runner) beginUndo(i *journal.Step) {
-	key, step, on, inputs := i.Key, i.Step, i.Cluster, i.Did
+	key, step, name, inputs := i.Key, i.Step, i.Cluster, i.Did
 	call := r.call(i)
 	call.Before, call.Output = i.Found, maps.Clone(i.Output)
 	if call.Token == "" { // it was to be done anew: what is found by no token is that of every step
@@ -211,20 +211,20 @@ func (r *runner) beginUndo(i *journal.Step) {
 			return nil, notBegun{err}
 		}
 		ctx, taken := r.owned(ctx)
-		site, err := r.site.Cluster(ctx, on)
+		on, err := r.cluster.Cluster(ctx, name)
 		var by action.Task // the step's own undo; nil: the action's
 		if err == nil && step.Undo != nil {
 			by, err = undoTask(r, step.Undo, env)
 		}
 		if err == nil && unsettled {
-			err = r.settle(ctx, site, step.Uses, inputs, by, call)
+			err = r.settle(ctx, on, step.Uses, inputs, by, call)
 		}
 		switch {
 		case err != nil:
 		case by != nil:
-			err = undoBy(ctx, r, site, by, call)
+			err = undoBy(ctx, r, on, by, call)
 		default:
-			err = r.undo(ctx, site, step.Uses, inputs, call)
+			err = r.undo(ctx, on, step.Uses, inputs, call)
 		}
 		if lost := taken(); lost != nil {
 			return nil, lost
@@ -237,12 +237,12 @@ func (r *runner) beginUndo(i *journal.Step) {
 }
 
 // settle waits for what the act of a step, or an undo that was cut off, left under way: the action's own, or by another.
-func (r *runner) settle(ctx context.Context, site *cluster.Cluster, uses string, inputs map[string]any, by action.Task, call action.Call) error {
+func (r *runner) settle(ctx context.Context, on *cluster.Cluster, uses string, inputs map[string]any, by action.Task, call action.Call) error {
 	task, err := r.state.Book.Bind(uses, inputs)
 	if err != nil {
 		return err
 	}
-	reading, err := r.reading.Cluster(ctx, site.Name)
+	reading, err := r.reading.Cluster(ctx, on.Name)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (r *runner) settle(ctx context.Context, site *cluster.Cluster, uses string,
 	return nil
 }
 
-func (r *runner) undo(ctx context.Context, site *cluster.Cluster, uses string, inputs map[string]any, call action.Call) error {
+func (r *runner) undo(ctx context.Context, on *cluster.Cluster, uses string, inputs map[string]any, call action.Call) error {
 	task, err := r.state.Book.Bind(uses, inputs)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (r *runner) undo(ctx context.Context, site *cluster.Cluster, uses string, i
 	if !ok {
 		return fmt.Errorf("%s has no undo", uses)
 	}
-	err = u.Undo(ctx, site, call)
+	err = u.Undo(ctx, on, call)
 	if refusal := (*hint.PermanentError)(nil); task.Traits().Effect == action.Lasting && errors.As(err, &refusal) {
 		return lastingError{fmt.Errorf("it is irreversible once it is done: %w", err)}
 	}
@@ -291,8 +291,8 @@ func undoTask(r *runner, u *runbook.Use, env map[string]any) (action.Task, error
 }
 
 // undoBy takes a step back by another action.
-func undoBy(ctx context.Context, r *runner, site *cluster.Cluster, task action.Task, call action.Call) error {
-	reading, err := r.reading.Cluster(ctx, site.Name)
+func undoBy(ctx context.Context, r *runner, on *cluster.Cluster, task action.Task, call action.Call) error {
+	reading, err := r.reading.Cluster(ctx, on.Name)
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func undoBy(ctx context.Context, r *runner, site *cluster.Cluster, task action.T
 	if err != nil || f.State == action.Satisfied {
 		return err
 	}
-	out, err := task.Act(ctx, site, call)
+	out, err := task.Act(ctx, on, call)
 	if err != nil {
 		return err
 	}
@@ -334,15 +334,15 @@ func (r *runner) beginHealth(group *runbook.Step, target string, busy []string) 
 	})
 }
 
-func healthy(ctx context.Context, site *cluster.Cluster, busy []string) error {
-	nodes, err := site.List(ctx)
+func healthy(ctx context.Context, on *cluster.Cluster, busy []string) error {
+	nodes, err := on.List(ctx)
 	if err != nil {
 		return err
 	}
 	var all error
 	for _, n := range nodes {
 		if !slices.Contains(busy, n.Name) {
-			all = errors.Join(all, site.Answers(ctx, n.Name))
+			all = errors.Join(all, on.Answers(ctx, n.Name))
 		}
 	}
 	return all

@@ -24,13 +24,13 @@ type Room struct {
 }
 
 // room estimates what steps that write a table anew take: as much as the table does now, on every node that follows too.
-func (s *Service) room(ctx context.Context, site *cluster.Cluster, b *runbook.Runbook, h journal.Header) []Room {
+func (s *Service) room(ctx context.Context, on *cluster.Cluster, b *runbook.Runbook, h journal.Header) []Room {
 	var all []Room
 	for _, step := range h.Plan.Steps {
 		if step.Skip || step.State == action.Satisfied || len(step.Later) > 0 || step.Inputs == nil {
 			continue
 		}
-		on, err := site.Cluster(ctx, step.Cluster)
+		one, err := on.Cluster(ctx, step.Cluster)
 		if err != nil {
 			continue
 		}
@@ -43,7 +43,7 @@ func (s *Service) room(ctx context.Context, site *cluster.Cluster, b *runbook.Ru
 			continue
 		}
 		for _, table := range rewriting.Rewrites() {
-			all = append(all, roomFor(ctx, on, step.Key, table)...)
+			all = append(all, roomFor(ctx, one, step.Key, table)...)
 		}
 	}
 	return all

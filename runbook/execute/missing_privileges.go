@@ -31,7 +31,7 @@ type wanted struct {
 
 // lacks compares what the steps need, and the claim, with what the accounts are granted. A node that does not answer is left out: the
 // checks say so.
-func (s *Service) lacks(ctx context.Context, site *cluster.Cluster, b *runbook.Runbook, h journal.Header) []Lack {
+func (s *Service) lacks(ctx context.Context, on *cluster.Cluster, b *runbook.Runbook, h journal.Header) []Lack {
 	by := map[string]*wanted{}
 	for _, name := range h.AllClusters() {
 		by[name] = &wanted{}
@@ -40,20 +40,20 @@ func (s *Service) lacks(ctx context.Context, site *cluster.Cluster, b *runbook.R
 		}
 	}
 	for _, step := range h.Plan.Steps {
-		on := by[h.Cluster]
+		one := by[h.Cluster]
 		if other, is := by[step.Cluster]; is {
-			on = other
+			one = other
 		}
-		if on == nil || step.Skip || step.State == action.Satisfied {
+		if one == nil || step.Skip || step.State == action.Satisfied {
 			continue
 		}
-		on.all = append(on.all, needsOf(b, step)...)
+		one.all = append(one.all, needsOf(b, step)...)
 	}
 	var found []Lack
 	for _, name := range h.AllClusters() {
-		on, err := site.Cluster(ctx, name)
+		one, err := on.Cluster(ctx, name)
 		if err == nil {
-			found = append(found, LacksOf(ctx, on, by[name].all, by[name].primary)...)
+			found = append(found, LacksOf(ctx, one, by[name].all, by[name].primary)...)
 		}
 	}
 	return found
@@ -129,7 +129,7 @@ func LacksOf(ctx context.Context, on *cluster.Cluster, all, ofPrimary []engine.N
 }
 
 // denied adds to a refusal of the servers, which says what was asked first, all that the account lacks for the runbook.
-func (s *Service) denied(ctx context.Context, site *cluster.Cluster, b *runbook.Runbook, h journal.Header, err error) error {
+func (s *Service) denied(ctx context.Context, on *cluster.Cluster, b *runbook.Runbook, h journal.Header, err error) error {
 	if engine.ClassOf(err) != engine.Denied {
 		return err
 	}
@@ -137,23 +137,23 @@ func (s *Service) denied(ctx context.Context, site *cluster.Cluster, b *runbook.
 	runbook.EachStep(b.Steps, func(step *runbook.Step) {
 		h.Plan.Steps = append(h.Plan.Steps, journal.PlanStep{Key: step.ID, Uses: step.Uses, Later: []string{"the grants"}})
 	})
-	if lacks := s.lacks(ctx, site, b, h); len(lacks) > 0 {
+	if lacks := s.lacks(ctx, on, b, h); len(lacks) > 0 {
 		return &LackError{All: lacks, Err: err}
 	}
 	return err
 }
 
 // held says who has one of a run's clusters, and which do not tell: those are asked again when they are taken.
-func (s *Service) held(ctx context.Context, site *cluster.Cluster, h journal.Header) (silent map[string]string, by error) {
+func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Header) (silent map[string]string, by error) {
 	silent = map[string]string{}
 	for _, name := range h.AllClusters() {
-		on, err := site.Cluster(ctx, name)
+		one, err := on.Cluster(ctx, name)
 		if err != nil {
 			continue
 		}
 		var busy *lock.BusyError
 		var claimed *action.ClaimedError
-		switch err := s.locks().Held(ctx, on, name); {
+		switch err := s.locks().Held(ctx, one, name); {
 		case errors.As(err, &busy), errors.As(err, &claimed):
 			return nil, err
 		case err != nil:

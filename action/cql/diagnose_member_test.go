@@ -20,9 +20,9 @@ import (
 
 // hangs freezes a node, as a host that is paused or waits for its disk would: its connections stay open, and it answers
 // nothing. A load goes to the others meanwhile, and what would change the ring is refused.
-func (w world) hangs(node string) {
+func (w fixture) hangs(node string) {
 	ctx := w.Context()
-	n, err := w.site.Node(ctx, node)
+	n, err := w.on.Node(ctx, node)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (w world) hangs(node string) {
 	w.until("the others serve", func() bool { return served() > before+20 })
 	w.silent("n1", n.Target.Addresses[0])
 	w.until("the others know that it is away", func() bool { // and send it no change of the schema, which it might yet take
-		db, err := w.site.Database(ctx, "n1")
+		db, err := w.on.Database(ctx, "n1")
 		if err != nil {
 			return false
 		}
@@ -46,15 +46,15 @@ func (w world) hangs(node string) {
 		return err == nil && known && !m.Up
 	})
 	w.changesSchema("n1")
-	fresh := lab.AsCluster(w.cluster, enginecql.Engine{}, w.site.Local)
+	fresh := lab.AsCluster(w.cluster, enginecql.Engine{}, w.on.Local)
 	w.claimsAtOnce(fresh)
 	if err := fresh.Close(); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.site.Execute(ctx, "n1", []string{"DROP TABLE plimsoll.claim"}, func(int) {}); err != nil {
+	if err := w.on.Execute(ctx, "n1", []string{"DROP TABLE plimsoll.claim"}, func(int) {}); err != nil {
 		w.Fatal(err)
 	}
-	w.claimsAtOnce(w.site) // which has asked about the ring before; the table is to be made
+	w.claimsAtOnce(w.on) // which has asked about the ring before; the table is to be made
 	w.refuses(w.task("cql.decommission", "node: n2"), "it accepts connections and does not answer: it hangs")
 	if err := w.cluster.Server(node).Thaw(ctx); err != nil {
 		w.Fatal(err)
@@ -64,8 +64,8 @@ func (w world) hangs(node string) {
 }
 
 // silent expects that a node which hangs is named when all are asked for hints: it may keep some.
-func (w world) silent(asked, hangs string) {
-	db, err := w.site.Database(w.Context(), asked)
+func (w fixture) silent(asked, hangs string) {
+	db, err := w.on.Database(w.Context(), asked)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -77,27 +77,27 @@ func (w world) silent(asked, hangs string) {
 }
 
 // changesSchema makes a table while a node hangs, for which the driver would wait.
-func (w world) changesSchema(asked string) {
+func (w fixture) changesSchema(asked string) {
 	w.until("there is another table", func() bool {
 		ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
 		defer cancel()
-		_ = w.site.Execute(ctx, asked, []string{"CREATE TABLE IF NOT EXISTS plimsoll.later (id int PRIMARY KEY)"}, func(int) {})
-		there, err := w.site.Value(w.Context(), asked, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'later'")
+		_ = w.on.Execute(ctx, asked, []string{"CREATE TABLE IF NOT EXISTS plimsoll.later (id int PRIMARY KEY)"}, func(int) {})
+		there, err := w.on.Value(w.Context(), asked, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'plimsoll' AND table_name = 'later'")
 		return err == nil && there == "later"
 	})
 }
 
 // claimsAtOnce expects that a run gets the ring in the time that it has for it, shorter than what
 // the driver waits for a member that missed a change of the schema.
-func (w world) claimsAtOnce(site *cluster.Cluster) {
+func (w fixture) claimsAtOnce(on *cluster.Cluster) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 8*time.Second)
 	defer cancel()
-	m, mine := cql.ClusterLock{Site: site}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
+	m, mine := cql.ClusterLock{Cluster: on}, action.Claim{Cluster: "c", Run: "late", Holder: "here", Epoch: 1, For: time.Minute}
 	if err := m.Claim(ctx, mine); err != nil {
 		w.Errorf("while a member is away that missed a change of the schema: %v", err)
 	}
-	if _, err := site.ReadOnly().Value(ctx, "n1", "SELECT run FROM plimsoll.claim WHERE id = 1"); err != nil {
+	if _, err := on.ReadOnly().Value(ctx, "n1", "SELECT run FROM plimsoll.claim WHERE id = 1"); err != nil {
 		w.Errorf("read by a check meanwhile: %v", err)
 	}
 	if err := m.Clear(w.Context(), mine); err != nil {
@@ -107,17 +107,17 @@ func (w world) claimsAtOnce(site *cluster.Cluster) {
 
 // disagrees expects that a node which hung while the schema changed has another version when it is back. Nothing is begun, until it
 // has taken the others', as it does by itself after a minute: on a machine that is so busy that nobody looks before, it is not seen.
-func (w world) disagrees(node string) {
+func (w fixture) disagrees(node string) {
 	ctx := w.Context()
 	var refusal *hint.PermanentError
 	seen := false
 	w.until("it has missed a change of the schema", func() bool {
-		_, err := w.task("cql.decommission", "node: n2").Check(ctx, w.site)
+		_, err := w.task("cql.decommission", "node: n2").Check(ctx, w.on)
 		if errors.As(err, &refusal) && strings.HasPrefix(refusal.Reason, "the members disagree about the schema: 2 versions") {
 			seen = true
 			return true
 		}
-		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.site)
+		f, err := w.task("cql.wait-whole", "{}").Check(ctx, w.on)
 		return err == nil && f.State == action.Satisfied
 	})
 	if !seen {
@@ -127,18 +127,18 @@ func (w world) disagrees(node string) {
 	if !strings.HasSuffix(refusal.Reason, " on "+w.host(node)) || !strings.Contains(refusal.Advice, "resetlocalschema") {
 		w.Errorf("refused: %s: %s", refusal.Reason, refusal.Advice)
 	}
-	n, err := w.site.Node(ctx, node)
+	n, err := w.on.Node(ctx, node)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.nodetool(n, "resetlocalschema")
-	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.site, call(action.CheckResult{})); err != nil {
+	if _, err := w.task("cql.wait-whole", "{}").Act(ctx, w.on, call(action.CheckResult{})); err != nil {
 		w.Fatal(err)
 	}
 }
 
 // nodetool has a node do something; whether it does is seen by what comes of it.
-func (w world) nodetool(n cluster.Node, args ...string) {
+func (w fixture) nodetool(n cluster.Node, args ...string) {
 	c, err := n.Tool(args...)
 	if err != nil {
 		w.Fatal(err)
@@ -150,7 +150,7 @@ func (w world) nodetool(n cluster.Node, args ...string) {
 
 // serves reads from all nodes in turn until it is stopped: how often that went well so far, and of which nodes the load keeps
 // away.
-func (w world) serves() (served func() int64, avoids func() []string, stop func()) {
+func (w fixture) serves() (served func() int64, avoids func() []string, stop func()) {
 	target, err := w.cluster.Target()
 	if err != nil {
 		w.Fatal(err)

@@ -13,7 +13,7 @@ import (
 func signalDiffers(signal, unit, variant string, before, mean, half float64) result.SignalDifference {
 	d := result.SignalDifference{Signal: signal, Node: "n1", Unit: unit, Variant: variant, Control: "off",
 		Before: analyze.Estimate{Value: before}, Mean: analyze.Estimate{Value: mean},
-		Difference: analyze.Finding{Estimate: mean - before, Low: mean - before - half, High: mean - before + half, Confidence: 0.999}}
+		Difference: analyze.JudgedClaim{Estimate: mean - before, Low: mean - before - half, High: mean - before + half, Confidence: 0.999}}
 	d.Differs = d.Difference.Low > 0 || d.Difference.High < 0
 	return d
 }

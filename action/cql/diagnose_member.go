@@ -14,8 +14,8 @@ import (
 	"plimsoll/hint"
 )
 
-// trouble is what keeps a member from being up and normal, and what to do about it.
-type trouble struct {
+// diagnosis is what keeps a member from being up and normal, and what to do about it.
+type diagnosis struct {
 	is     string // "" if nothing more is known than the two letters
 	advice string
 }
@@ -35,67 +35,67 @@ const (
 // fullDisk is so little that a server cannot write any more: one segment of the commit log.
 const fullDisk = 32 << 20
 
-// knock is how long a member may take to answer before it is said to hang.
-const knock = 3 * time.Second
+// answerTime is how long a member may take to answer before it is said to hang.
+const answerTime = 3 * time.Second
 
-// trouble finds out what is wrong with a member, as far as can be seen from here.
-func (r *ring) trouble(ctx context.Context, m engine.Member) trouble {
+// diagnose finds out what is wrong with a member, as far as can be seen from here.
+func (r *ring) diagnose(ctx context.Context, m engine.Member) diagnosis {
 	if m.Up {
-		return trouble{advice: ofMoving}
+		return diagnosis{advice: ofMoving}
 	}
 	at := slices.IndexFunc(r.nodes, func(n cluster.Node) bool {
 		return view{Ring: engine.Ring{Members: []engine.Member{m}}, ring: r}.member(n) != nil
 	})
 	if at < 0 {
-		return trouble{advice: ofNoCause}
+		return diagnosis{advice: ofNoCause}
 	}
 	n := r.nodes[at]
 	if free, known := freeOn(ctx, n); known && free < fullDisk {
-		return trouble{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), ofFullDisk}
+		return diagnosis{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), ofFullDisk}
 	}
 	if n.Server != nil {
 		if running, err := n.Server.Running(ctx); err == nil && !running {
-			return trouble{"its server is not running", ofStopped}
+			return diagnosis{"its server is not running", ofStopped}
 		}
 	}
-	return r.knocks(ctx, n)
+	return r.askedDirectly(ctx, n)
 }
 
-// knocks tells a member that hangs from one that takes no clients.
-func (r *ring) knocks(ctx context.Context, n cluster.Node) trouble {
-	ctx, cancel := context.WithTimeout(ctx, knock)
+// askedDirectly tells a member that hangs from one that takes no clients.
+func (r *ring) askedDirectly(ctx context.Context, n cluster.Node) diagnosis {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", n.Target.Addresses[0])
 	if err != nil {
 		if ctx.Err() != nil {
-			return trouble{"nothing answers at " + n.Target.Addresses[0], ofHanging}
+			return diagnosis{"nothing answers at " + n.Target.Addresses[0], ofHanging}
 		}
-		return trouble{"its server accepts no clients", ofNoClients}
+		return diagnosis{"its server accepts no clients", ofNoClients}
 	}
 	_ = conn.Close()
-	if err := r.site.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
-		return trouble{"it accepts connections and does not answer: it hangs", ofHanging}
+	if err := r.cluster.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
+		return diagnosis{"it accepts connections and does not answer: it hangs", ofHanging}
 	}
-	return trouble{advice: ofNoCause}
+	return diagnosis{advice: ofNoCause}
 }
 
 // refusal is that the ring is not healthy: who keeps it from being so, what is wrong with each as far as is known, what is
 // safe, and how to go on.
 func (v view) refusal(ctx context.Context, unfit []engine.Member) *hint.PermanentError {
-	said, advice := v.troubles(ctx, unfit)
+	said, advice := v.diagnoses(ctx, unfit)
 	return &hint.PermanentError{Reason: "the ring is not healthy: " + said, Advice: safe + advice}
 }
 
-// troubles are who is not fit with what is wrong with each, and what to do.
-func (v view) troubles(ctx context.Context, unfit []engine.Member) (said, advice string) {
+// diagnoses are who is not fit with what is wrong with each, and what to do.
+func (v view) diagnoses(ctx context.Context, unfit []engine.Member) (said, advice string) {
 	var names, causes, todo []string
 	seeds := v.seeds(ctx)
 	for _, m := range unfit {
 		names = append(names, named(m))
-		found := trouble{advice: ofNoCause}
+		found := diagnosis{advice: ofNoCause}
 		if v.ring != nil {
-			found = v.ring.trouble(ctx, m)
+			found = v.ring.diagnose(ctx, m)
 		}
 		if found.is != "" {
 			causes = append(causes, host(m.Address)+": "+found.is)

@@ -7,8 +7,8 @@ import (
 	"plimsoll/infra/local"
 )
 
-// NewSite is a cluster without an engine: its nodes are names, its machine is this one.
-func NewSite(name, environment string, nodes ...string) (*cluster.Cluster, error) {
+// NewCluster is a cluster without an engine: its nodes are names, its machine is this one.
+func NewCluster(name, environment string, nodes ...string) (*cluster.Cluster, error) {
 	m, err := local.New()
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 	"plimsoll/inventory"
 )
 
-// SiteOf opens a cluster of the inventory. Commands without a node run on this machine, the others on their node's, to which
+// OpenCluster opens a cluster of the inventory. Commands without a node run on this machine, the others on their node's, to which
 // a line is opened when one is first needed there.
-func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Machine) (*cluster.Cluster, error) {
+func OpenCluster(ctx context.Context, name string, c inventory.Cluster, here infra.Machine) (*cluster.Cluster, error) {
 	password, err := c.Password.Value(ctx, here)
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", name, err)
@@ -26,7 +26,7 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 		return nil, fmt.Errorf("cluster %s: %w", name, err)
 	}
 	var nodes, spares []cluster.Node
-	machines := sitesMachines{here: here, opened: map[string]*remote.Machine{}}
+	machines := clusterMachines{here: here, opened: map[string]*remote.Machine{}}
 	for _, n := range c.Nodes {
 		node := cluster.Node{Name: n.Name, Target: c.Target(n, password), Instance: n.Instance}
 		if m, reached := c.MachineOf(n); reached {
@@ -50,40 +50,40 @@ func SiteOf(ctx context.Context, name string, c inventory.Cluster, here infra.Ma
 		}
 		nodes = append(nodes, node)
 	}
-	site := &cluster.Cluster{
+	on := &cluster.Cluster{
 		Name: name, Environment: c.Environment, Engine: e, Local: here, Spares: spares,
 		List: func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil },
 	}
-	onEC2(site, c, nodes, spares)
+	onEC2(on, c, nodes, spares)
 	if c.AWS != nil {
-		site.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora, Every: c.AWS.Every}
+		on.AWS = &cluster.AWS{Region: c.AWS.Region, Profile: c.AWS.Profile, Aurora: c.AWS.Aurora, Every: c.AWS.Every}
 	}
 	if k := c.Kubernetes; k != nil {
-		site.Kubernetes = &cluster.Kubernetes{Context: k.Context, Config: k.Kubeconfig, Namespace: k.Namespace, Operator: k.Operator, Name: k.Name}
-		site.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return kube.Paused(ctx, site) }
+		on.Kubernetes = &cluster.Kubernetes{Context: k.Context, Config: k.Kubeconfig, Namespace: k.Namespace, Operator: k.Operator, Name: k.Name}
+		on.Kubernetes.Paused = func(ctx context.Context) (bool, error) { return kube.Paused(ctx, on) }
 	}
 	for _, m := range machines.opened {
-		site.Keep(m)
+		on.Keep(m)
 	}
 	if r := c.Replication; r != nil {
 		password, err := r.Password.Value(ctx, here)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s, account of replication: %w", name, err)
 		}
-		site.Replication = &cluster.Account{User: r.User, Password: password}
+		on.Replication = &cluster.Account{User: r.User, Password: password}
 	}
-	site.AskRoles()
-	return site, nil
+	on.AskRoles()
+	return on, nil
 }
 
-// sitesMachines are the machines of a cluster's nodes: one for nodes that share it.
-type sitesMachines struct {
+// clusterMachines are the machines of a cluster's nodes: one for nodes that share it.
+type clusterMachines struct {
 	here   infra.Machine
 	opened map[string]*remote.Machine
 }
 
 // of is a node's machine, nil if it is not known.
-func (s sitesMachines) of(c inventory.Cluster, n inventory.Node) (infra.Machine, error) {
+func (s clusterMachines) of(c inventory.Cluster, n inventory.Node) (infra.Machine, error) {
 	if n.Machine == inventory.Local {
 		return s.here, nil
 	}

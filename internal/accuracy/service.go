@@ -9,10 +9,10 @@ import (
 	"plimsoll/series"
 )
 
-// world is a simulated service. Each second has a level; the log of the level is a first-order autoregression, so the
+// service is a simulated service. Each second has a level; the log of the level is a first-order autoregression, so the
 // correlation from one second to the next is known. The level stretches the times of the second's operations and, half as
 // much, slows the second's throughput down.
-type world struct {
+type service struct {
 	correlation float64 // of the log level from one second to the next
 	noise       float64 // standard deviation of the log level
 	rounds      float64 // standard deviation of the log level from one round to the next, on top
@@ -47,7 +47,7 @@ func newSource(seed, stream uint64) *source {
 }
 
 // rounds draws rounds in which every level is slow times as high.
-func (s *source) rounds(w world, rounds, seconds int, slow float64) [][]analyze.Second {
+func (s *source) rounds(w service, rounds, seconds int, slow float64) [][]analyze.Second {
 	out := make([][]analyze.Second, rounds)
 	for r := range out {
 		shift := slow * math.Exp(w.rounds*s.rng.NormFloat64())
@@ -61,7 +61,7 @@ func (s *source) rounds(w world, rounds, seconds int, slow float64) [][]analyze.
 }
 
 // levels draws a stationary stretch of levels around 1.
-func (s *source) levels(w world, n int) []float64 {
+func (s *source) levels(w service, n int) []float64 {
 	out := make([]float64, n)
 	x := s.rng.NormFloat64()
 	for i := range out {

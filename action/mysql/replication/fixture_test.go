@@ -19,14 +19,14 @@ import (
 	"plimsoll/lab"
 )
 
-// world is a cluster of real servers, n1 the primary.
-type world struct {
+// fixture is a cluster of real servers, n1 the primary.
+type fixture struct {
 	*testing.T
-	site    *cluster.Cluster
+	on      *cluster.Cluster
 	cluster *lab.Cluster
 }
 
-func newWorld(t *testing.T, product string, nodes int) world {
+func newFixture(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")
@@ -49,9 +49,9 @@ func newWorld(t *testing.T, product string, nodes int) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world{t, lab.AsCluster(c, enginemysql.Engine{}, m), c}
+	w := fixture{t, lab.AsCluster(c, enginemysql.Engine{}, m), c}
 	t.Cleanup(func() {
-		_ = w.site.Close()
+		_ = w.on.Close()
 		if err := c.Down(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -61,24 +61,24 @@ func newWorld(t *testing.T, product string, nodes int) world {
 }
 
 // of is the same world in a subtest.
-func (w world) of(t *testing.T) world { return world{t, w.site, w.cluster} }
+func (w fixture) of(t *testing.T) fixture { return fixture{t, w.on, w.cluster} }
 
-func (w world) must(err error) {
+func (w fixture) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w world) server(name string) *server {
+func (w fixture) server(name string) *server {
 	w.Helper()
-	s, err := serverOf(w.Context(), w.site, name)
+	s, err := serverOf(w.Context(), w.on, name)
 	w.must(err)
 	return s
 }
 
 // task binds inputs.
-func (w world) task(a action.Action, with string) action.Task {
+func (w fixture) task(a action.Action, with string) action.Task {
 	w.Helper()
 	n, err := document.Parse("with", []byte(with))
 	w.must(err)
@@ -88,30 +88,30 @@ func (w world) task(a action.Action, with string) action.Task {
 }
 
 // refuses expects that a check ends with an error that says something.
-func (w world) refuses(a action.Action, with, want string) {
+func (w fixture) refuses(a action.Action, with, want string) {
 	w.Helper()
-	if f, err := w.task(a, with).Check(w.Context(), w.site.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
+	if f, err := w.task(a, with).Check(w.Context(), w.on.ReadOnly()); err == nil || !strings.Contains(err.Error(), want) {
 		w.Errorf("%s %s: %+v, %v, want %q", a.Name, with, f, err, want)
 	}
 }
 
 // refusesAct expects the same of an act.
-func (w world) refusesAct(a action.Action, with, want string) {
+func (w fixture) refusesAct(a action.Action, with, want string) {
 	w.Helper()
 	if _, err := w.act(a, with); err == nil || !strings.Contains(err.Error(), want) {
 		w.Errorf("%s %s: %v, want %q", a.Name, with, err, want)
 	}
 }
 
-func (w world) act(a action.Action, with string) (action.Facts, error) {
+func (w fixture) act(a action.Action, with string) (action.Facts, error) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
 	defer cancel()
-	return w.task(a, with).Act(ctx, w.site, action.Call{Token: "t", Progress: func(float64, string) {}})
+	return w.task(a, with).Act(ctx, w.on, action.Call{Token: "t", Progress: func(float64, string) {}})
 }
 
 // does acts and expects that it succeeds.
-func (w world) does(a action.Action, with string) action.Facts {
+func (w fixture) does(a action.Action, with string) action.Facts {
 	w.Helper()
 	out, err := w.act(a, with)
 	w.must(err)
@@ -119,9 +119,9 @@ func (w world) does(a action.Action, with string) action.Facts {
 }
 
 // parts describes who follows whom and who takes writes, now and after a restart.
-func (w world) parts(t *testing.T) string {
+func (w fixture) parts(t *testing.T) string {
 	t.Helper()
-	all, err := ask(t.Context(), w.site)
+	all, err := ask(t.Context(), w.on)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (w world) parts(t *testing.T) string {
 			text = append(text, p.name+" is silent")
 			continue
 		}
-		s, err := serverOf(t.Context(), w.site, p.name)
+		s, err := serverOf(t.Context(), w.on, p.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,10 +145,10 @@ func (w world) parts(t *testing.T) string {
 }
 
 // conform puts an action through the suite.
-func (w world) conform(a action.Action, with string, change func(*actiontest.Subject)) {
+func (w fixture) conform(a action.Action, with string, change func(*actiontest.Subject)) {
 	w.Helper()
 	w.Run(a.Name, func(t *testing.T) {
-		s := actiontest.Subject{Action: a, Site: w.site, With: with, Snapshot: w.parts, Cuts: []time.Duration{0, 20 * time.Millisecond}}
+		s := actiontest.Subject{Action: a, Cluster: w.on, With: with, Snapshot: w.parts, Cuts: []time.Duration{0, 20 * time.Millisecond}}
 		if change != nil {
 			change(&s)
 		}
@@ -159,7 +159,7 @@ func (w world) conform(a action.Action, with string, change func(*actiontest.Sub
 func always(s *actiontest.Subject) { s.Always = true }
 
 // follow makes a node follow another, whatever it did.
-func (w world) follow(t *testing.T, node, source string) {
+func (w fixture) follow(t *testing.T, node, source string) {
 	t.Helper()
 	w = w.of(t)
 	s := w.server(node)
@@ -168,7 +168,7 @@ func (w world) follow(t *testing.T, node, source string) {
 }
 
 // stand makes a node follow nobody, and take writes or not.
-func (w world) stand(t *testing.T, node string, how func(*server) mode) {
+func (w fixture) stand(t *testing.T, node string, how func(*server) mode) {
 	t.Helper()
 	w = w.of(t)
 	s := w.server(node)
@@ -177,13 +177,13 @@ func (w world) stand(t *testing.T, node string, how func(*server) mode) {
 }
 
 // writes inserts rows on n1 until it is told to stop.
-func (w world) writes() (stop func()) {
+func (w fixture) writes() (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			_ = w.site.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (1)"}, func(int) {})
+			_ = w.on.Execute(ctx, "n1", []string{"INSERT INTO shop.t (v) VALUES (1)"}, func(int) {})
 		}
 	}()
 	return func() {
@@ -193,14 +193,14 @@ func (w world) writes() (stop func()) {
 }
 
 // behind waits until a replica is.
-func (w world) behind(node string) {
+func (w fixture) behind(node string) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		f, err := w.task(caughtUpAction, "{node: "+node+"}").Check(ctx, w.site)
+		f, err := w.task(caughtUpAction, "{node: "+node+"}").Check(ctx, w.on)
 		w.must(err)
 		if f.State == action.Needed {
 			return
@@ -210,7 +210,7 @@ func (w world) behind(node string) {
 }
 
 // dead waits until a node that hangs counts as dead: on a busy machine its last words arrive late.
-func (w world) dead(with string) {
+func (w fixture) dead(with string) {
 	w.Helper()
 	var err error
 	for range 20 {
