@@ -42,6 +42,9 @@ const disksPrefix = "disks-"
 // disksLease is short for the same reason.
 const disksLease = copiesLease
 
+// disksPatience is long: on a busy machine a kernel in user mode takes minutes for what takes it seconds.
+const disksPatience = 15 * time.Minute
+
 const (
 	dataAt  = "/mnt/data"  // where a lab's machine has its data
 	spareAt = "/mnt/array" // where superdisk/create makes an array beside it
@@ -110,7 +113,7 @@ func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until 
 			return fmt.Errorf("make a folder for the tries: %w", err)
 		}
 	}
-	d.home = home{program: d.program, folder: filepath.Join(d.work, "home"), cluster: d.lab, lease: disksLease}
+	d.home = home{program: d.program, folder: filepath.Join(d.work, "home"), cluster: d.lab, lease: disksLease, patience: disksPatience}
 	d.lookup = mixed{program: d.program, product: "mariadb", home: d.home.folder, lab: d.lab}
 	fmt.Fprintf(os.Stderr, "== Super Disks; tries in %s\n", d.work)
 	defer func() {
