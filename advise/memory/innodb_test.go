@@ -97,9 +97,9 @@ func TestSmallerCachesWhereTheServerMovesFewPages(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		return func() engine.Page {
 			if rng.Float64() < 0.97 {
-				return engine.Page(scatter(uint64(rng.IntN(size * 3 / 4))))
+				return engine.Page(mix64(uint64(rng.IntN(size * 3 / 4))))
 			}
-			return engine.Page(scatter(uint64(size + rng.IntN(4*size))))
+			return engine.Page(mix64(uint64(size + rng.IntN(4*size))))
 		}
 	}
 	for name, c := range map[string]struct {
