@@ -11,6 +11,7 @@
 # make copies    Plimsoll killed in the middle of copies to a leg of a Super Disk, on three lab machines, 200 times: adds to docs/torture.md
 # make disks     Plimsoll killed at every entry of the journals of the runbooks of a Super Disk, on two labs of machines: adds to docs/torture.md
 # make attack    processes and servers killed at random, on MariaDB, MySQL and a ring, for an hour each: adds to docs/torture.md
+# make attack-outside  the program killed from outside, and the servers asked with their own clients, for up to an hour each: docs/torture/outside
 # make docs      the reference pages, from the code
 # make install   into PREFIX, with tab completion and manual pages
 # make release   a tarball for each architecture, and their checksums, in dist/
@@ -32,7 +33,7 @@ RELEASE = -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack copies disks docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack attack-outside copies disks docs clean share install release
 
 build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
@@ -89,6 +90,9 @@ torture-rds:
 
 attack: build
 	go run ./internal/torture -mixed 100
+
+attack-outside: build
+	for product in mariadb mysql cassandra; do go run ./internal/attack -product $$product -out docs/torture/outside/$$product.json || exit 1; done
 
 copies: build
 	go run ./internal/torture -copies 69 -within 2h

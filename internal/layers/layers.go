@@ -129,6 +129,7 @@ var Libraries = []Ban{
 	{"analyze", "gonum.org/v1/gonum", "all statistics stand in one package"},
 	{"report", "github.com/charmbracelet/bubbletea", "one live screen"},
 	{"engine/cql", "github.com/apache/cassandra-gocql-driver/v2", "one package knows the driver, and how it must be set to measure honestly"},
+	{"internal/attack", "github.com/apache/cassandra-gocql-driver/v2", "it asks the servers without any part of Plimsoll"},
 	{"durable", "github.com/dbos-inc/dbos-transact-golang", "the library for durable execution can be replaced there"},
 	{"durable", "github.com/jackc/pgx/v5", "one package talks to the store"},
 	{"watch/store", "github.com/prometheus/prometheus/tsdb", "its library promises no stable interface: one package knows it"},
