@@ -31,7 +31,7 @@ func TestVerdictSchema(t *testing.T) {
 	}
 	// What other programs were promised.
 	for name, keys := range map[string][]string{
-		"Verdict": {"verdict", "reasons", "claims"},
+		"Verdict":     {"verdict", "reasons", "claims"},
 		"JudgedClaim": {"expect", "verdict", "estimate", "low", "high", "confidence", "margin", "needs"},
 	} {
 		for _, key := range keys {
