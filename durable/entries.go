@@ -86,7 +86,7 @@ func (s *Store) EntriesBefore(ctx context.Context, id string, number, most int) 
 }
 
 // Length is how many entries the journals of all runs have together: when it grows, something happened. It is asked for often.
-func (s *Store) Length(ctx context.Context) (int, error) {
+func Length(ctx context.Context, s *Store) (int, error) {
 	var n sql.NullInt64
 	if err := s.db.row(ctx, `SELECT SUM(number) FROM {heads}`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("read the heads of the journals: %w", err)

@@ -54,7 +54,7 @@ func TestAPartOfAJournalIsRead(t *testing.T) {
 				}
 			}
 		}
-		if total, err := s.Length(t.Context()); err != nil || total != 18 {
+		if total, err := Length(t.Context(), s); err != nil || total != 18 {
 			t.Errorf("the journals have %d entries, %v", total, err)
 		}
 		if _, err := s.db.exec(t.Context(), `UPDATE {heads} SET number = 17`); err != nil { // as when a process dies before it notes the last

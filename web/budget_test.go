@@ -197,7 +197,7 @@ func spoil(t *testing.T, h *house, from, to int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it was committed
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(t.Context(), "PRAGMA busy_timeout = 10000"); err != nil {
 		t.Fatal(err)

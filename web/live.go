@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/durable"
 	"plimsoll/web/access"
 	"plimsoll/web/words"
 )
@@ -77,7 +78,7 @@ func (l *live) happened() {
 func (l *live) listen(ctx context.Context) {
 	known := -1
 	for {
-		if n, err := l.server.Runs.Store.Length(ctx); err == nil && n != known { // without an answer each look says why
+		if n, err := durable.Length(ctx, l.server.Runs.Store); err == nil && n != known { // without an answer each look says why
 			if known >= 0 {
 				l.happened()
 			}

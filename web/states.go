@@ -82,7 +82,7 @@ func (s *Server) readOn(ctx context.Context, r durable.Run, k *kept) error {
 	}
 	var st *journal.State
 	if k.state != nil {
-		st = k.state.Clone()
+		st = journal.Clone(k.state)
 	} else if st, err = journal.Fold(nil, s.Runs.Actions); err != nil {
 		return err
 	} else if err := json.Unmarshal(r.Header, &st.Header); err != nil { // until its first entry

@@ -120,7 +120,7 @@ func enterDemo(t *testing.T, address string) func(path string, into any) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
+		defer func() { _ = answer.Body.Close() }()
 		if err := json.NewDecoder(answer.Body).Decode(into); err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("%s is answered %d, %v", path, answer.StatusCode, err)
 		}

@@ -71,8 +71,8 @@ func Fold(entries []durable.Entry, actions []action.Action) (*State, error) {
 	return s, nil
 }
 
-// Clone returns the same state, which takes more entries without changing this one.
-func (s *State) Clone() *State {
+// Clone returns the same state, which takes more entries without changing the one it was made of.
+func Clone(s *State) *State {
 	next := *s
 	next.Targets, next.Healthy, next.Settling, next.Unclaimed = maps.Clone(s.Targets), maps.Clone(s.Healthy), maps.Clone(s.Settling), maps.Clone(s.Unclaimed)
 	next.Orders, next.Items = slices.Clone(s.Orders), make([]*Step, len(s.Items))
