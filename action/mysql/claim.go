@@ -33,7 +33,7 @@ const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMAR
 
 // doubt is how much the clocks of hosts that execute one run may differ. It is far less than a claim holds: where there is no primary, a
 // claim is a lock that ends with its process, so another run may have had the cluster soon after ours began.
-const doubt = 5 * time.Second
+func doubt(c action.Claim) time.Duration { return min(5*time.Second, c.For/2) }
 
 // Claim takes or prolongs a claim. The server's clock says what has run out.
 //
@@ -81,7 +81,7 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	mayBreak := "FALSE"
 	switch {
 	case c.Held && !c.Since.IsZero():
-		older := fmt.Sprintf("since < NOW(6) - INTERVAL %d MICROSECOND", c.Ago(doubt)/time.Microsecond)
+		older := fmt.Sprintf("since < NOW(6) - INTERVAL %d MICROSECOND", c.Ago(doubt(c))/time.Microsecond)
 		free, mayBreak = free+" AND "+older, "expires < NOW(6) AND "+older
 	case c.Break:
 		mayBreak = "expires < NOW(6)"

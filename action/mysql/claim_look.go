@@ -90,7 +90,7 @@ func (m *ClusterLock) compare(c action.Claim, row []string) error {
 			return theirs
 		}
 		return nil
-	case c.Elsewhere(since(row), doubt):
+	case c.Elsewhere(since(row), doubt(c)):
 		return theirs
 	case row[0] == "", row[0] == c.Past:
 		return nil

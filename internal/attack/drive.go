@@ -21,7 +21,6 @@ type scenario struct {
 	since   time.Time
 	mishap  func(context.Context) // breaks something while it runs
 	ended   func(outcome string) []string
-	finally func()
 }
 
 // pace is how long a runbook takes and how many entries it writes, as learnt so far.

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 type ring struct {
 	*attack
 	writer *writer
-	mu     sync.Mutex
 	common *gocql.Session // of the writer
 }
 
