@@ -129,8 +129,8 @@ func claimsInABrokenTable(t *testing.T, on *cluster.Cluster) {
 		t.Errorf("in another table: %v", err)
 	}
 	tell("ALTER TABLE plimsoll.claim CHANGE bearer holder VARCHAR(200) NOT NULL")
-	if err := errors.Join(m.Clear(ctx, c), m.Look(ctx, "c")); err != nil {
-		t.Errorf("when it is given back: %v", err)
+	if err := m.Clear(ctx, c); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -170,8 +170,8 @@ func claimsWhereNobodyAnswers(t *testing.T, on *cluster.Cluster) {
 	if err := errors.Join(m.Claim(ctx, c), m.Look(ctx, "c")); err == nil || !strings.Contains(err.Error(), "run r1") {
 		t.Errorf("when they answer again: %v", err)
 	}
-	if err := errors.Join(m.Clear(ctx, c), m.Look(ctx, "c")); err != nil {
-		t.Errorf("given back, a look says %v", err)
+	if err := m.Clear(ctx, c); err != nil {
+		t.Error(err)
 	}
 }
 
