@@ -175,18 +175,6 @@ func claimsWhereNobodyAnswers(t *testing.T, on *cluster.Cluster) {
 	}
 }
 
-// A claim that was given back is nobody's to who looks, and tells the run that had one before that another was there.
-func TestAClaimThatWasGivenBackIsNobodys(t *testing.T) {
-	row, m := []string{"", "", "7", "60000000", "1000", "0"}, &ClusterLock{}
-	if err := m.compare(action.Claim{Cluster: "c"}, row); err != nil {
-		t.Errorf("who looks is told: %v", err)
-	}
-	lost := action.Claim{Cluster: "c", Run: "r1", Epoch: 1, For: time.Minute, Held: true, Since: time.Now().Add(-time.Hour)}
-	if err := m.compare(lost, row); err == nil || !strings.Contains(err.Error(), "another run held cluster c in the meantime") {
-		t.Errorf("who had it before is told: %v", err)
-	}
-}
-
 // claimsBesideADeadNode tries it while a replica does not answer: the claim of a run that begins is written all the same, and keeps
 // others out.
 func claimsBesideADeadNode(t *testing.T, on *cluster.Cluster) {

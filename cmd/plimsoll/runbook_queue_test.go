@@ -182,7 +182,7 @@ func TestAnAnswerToARunThatNobodyExecutesSaysSo(t *testing.T) {
 	says(t, 0, "no process executes the run: plimsoll runbook resume "+parked, "runbook", "approve", parked, "--yes")
 	says(t, 0, "no process executes it; plimsoll runbook resume "+parked, "runbook", "status", parked)
 	says(t, 0, "the process that executes the run has received the cancellation", "runbook", "cancel", other, "--yes")
-	if code := <-executes.ended; code != 0 || !strings.Contains(executes.said(), "run "+other+": cancelled") {
+	if code := <-executes.ended; code != console.ExitTrouble || !strings.Contains(executes.said(), "run "+other+": cancelled") {
 		t.Errorf("the other run ended with %d: %s", code, executes.said())
 	}
 }

@@ -34,7 +34,7 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 		code               int
 	}{
 		{"reject", "", `failed at step go: rejected by`, console.ExitTrouble},
-		{"cancel", "the process that executes the run has received the cancellation", ": cancelled", 0},
+		{"cancel", "the process that executes the run has received the cancellation", ": cancelled, as plimsoll runbook cancel asked; the run is not done", console.ExitTrouble},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
 			staged(t, map[string]string{"asks.yaml": askingBook})

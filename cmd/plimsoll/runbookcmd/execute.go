@@ -148,7 +148,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		}
 		return console.WithCode{Code: console.ExitRemainders}
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != "cancel":
-		fmt.Fprintf(c.Err, "run %s: %s, because it was cancelled; the run is not done\n", run, st.Outcome)
+		fmt.Fprintf(c.Err, "run %s: %s, as plimsoll runbook cancel asked; the run is not done\n", run, st.Outcome)
 		return console.WithCode{Code: console.ExitTrouble}
 	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
