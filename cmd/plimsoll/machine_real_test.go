@@ -57,6 +57,7 @@ func onlySSH(t *testing.T) (dir string, rig *sshtest.Server) {
 	}
 	install := exec.Command("mariadb-install-db", "--no-defaults", "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db",
 		"--datadir="+filepath.Join(dir, "data"))
+	install.Env = append(os.Environ(), "TMPDIR="+dir) // temporary tables are named by process id, and other namespaces of processes share /tmp
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
