@@ -72,9 +72,8 @@ func TestAnUndoLeavesWhatWasChangedSince(t *testing.T) {
 func TestAnUndoDoesNotWriteToAParameterGroupThatTheRunNeverChanged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, engine.Target{}, nil)
-	for _, group := range []string{"own", "shared"} {
-		w.ParameterGroups.Add(group, "innodb_buffer_pool_instances", "8", true)
-	}
+	w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true)
+	w.ParameterGroups.Add("shared", "innodb_buffer_pool_instances", "4", true)
 	task := w.bind(t, "rds.set-parameter", `{node: db1, name: innodb_buffer_pool_instances, value: "4"}`)
 	found, err := task.Check(t.Context(), w.on)
 	if err != nil {
