@@ -48,7 +48,7 @@ func leavesWhatWasSetSince(t *testing.T, site *cluster.Cluster) {
 		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "Somebody changed it since, or a restart did") || shown() != c.since {
 			t.Errorf("%s: %v, now %s", c.action, err, shown())
 		}
-		if err != nil && !strings.Contains(refused.Advice, "plimsoll runbook cancel RUN --undo") {
+		if refused != nil && !strings.Contains(refused.Advice, "plimsoll runbook cancel RUN --undo") {
 			t.Errorf("%s: advises %q", c.action, refused.Advice)
 		}
 		if c.action == "mysql.set-variable" { // a server that had made it another value has what was asked for after a restart
