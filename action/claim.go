@@ -26,9 +26,10 @@ func (c Claim) Elsewhere(ago, doubt time.Duration) bool {
 	return c.Held && !c.Since.IsZero() && ago < c.Ago(doubt)
 }
 
-// Ago is how long ago at the least we first had the cluster.
+// Ago is how long ago at the least we first had the cluster. It is negative while it is not longer ago than the clocks may differ: a time that
+// another's clock gives may be in the future by ours.
 func (c Claim) Ago(doubt time.Duration) time.Duration {
-	return max(0, time.Since(c.Since.Round(0))-doubt)
+	return time.Since(c.Since.Round(0)) - doubt
 }
 
 // ClaimedError says who has a cluster.

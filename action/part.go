@@ -20,9 +20,10 @@ func (s onServer) notePart(ctx context.Context, on *cluster.Cluster, f CheckResu
 	}
 }
 
-// keepPart makes a server that was restarted refuse or take writes as it did before, as soon as it answers. It says what it changed.
-func (s onServer) keepPart(ctx context.Context, on *cluster.Cluster, before Facts) (Facts, error) {
-	was, noted := before[refusesFact].(bool)
+// keepPart makes a server that was restarted refuse or take writes as it did before, as soon as it answers. It says what it changed. Seconds after
+// a restart nobody has taken its place but who says so; after the run was resumed, a node that does not answer may have.
+func (s onServer) keepPart(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
+	was, noted := c.Before[refusesFact].(bool)
 	now, known := on.RefusesWrites(ctx, s.Node)
 	if !noted || !known || was == now {
 		return nil, nil
@@ -31,7 +32,11 @@ func (s onServer) keepPart(ctx context.Context, on *cluster.Cluster, before Fact
 	if was {
 		return Facts{"closed_again": true}, s.setReadOnly(ctx, on, "ON")
 	}
-	if err := on.Replaced(ctx, s.Node, false); err != nil {
+	err := on.Succeeded(ctx, s.Node)
+	if err == nil && c.Resumed {
+		err = on.Replaced(ctx, s.Node, false)
+	}
+	if err != nil {
 		return Facts{"stays_closed": err.Error()}, nil
 	}
 	return Facts{"opened_again": true}, s.setReadOnly(ctx, on, "OFF")

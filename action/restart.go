@@ -68,7 +68,7 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	if err := r.answer(ctx, on); err != nil {
 		return nil, err
 	}
-	output, err := r.keepPart(ctx, on, c.Before)
+	output, err := r.keepPart(ctx, on, c)
 	if err != nil {
 		return nil, err
 	}

@@ -140,20 +140,35 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 	return nil
 }
 
+// Succeeded refuses to let a server take writes again while another node is the primary.
+func (s *Cluster) Succeeded(ctx context.Context, node string) error {
+	_, err := s.led(ctx, node)
+	return err
+}
+
+// led is Succeeded, and tells whether it is known which node is the primary.
+func (s *Cluster) led(ctx context.Context, node string) (known bool, err error) {
+	if s.roles == nil {
+		return true, nil
+	}
+	s.RolesChanged()
+	primary, err := s.Primary(ctx)
+	switch {
+	case err != nil:
+		return false, nil //nolint:nilerr // no node says that it is
+	case primary.Name == node:
+		return true, nil
+	}
+	return true, &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
+		Advice: "start it read-only by hand, then run mysql/rejoin"}
+}
+
 // Replaced refuses to let a server take writes again that was the primary before, when it has, or may have, a successor: it would be a second
 // primary. A node that does not answer may be the successor if another node follows it; when the process that took the writes from the server
 // has ended since, that it does not answer is enough.
 func (s *Cluster) Replaced(ctx context.Context, node string, resumed bool) error {
-	if s.roles == nil {
-		return nil
-	}
-	s.RolesChanged()
-	if primary, err := s.Primary(ctx); err == nil {
-		if primary.Name == node {
-			return nil
-		}
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
-			Advice: "start it read-only by hand, then run mysql/rejoin"}
+	if known, err := s.led(ctx, node); known || err != nil {
+		return err
 	}
 	nodes, err := s.List(ctx)
 	if err != nil {
@@ -177,10 +192,10 @@ func (s *Cluster) Replaced(ctx context.Context, node string, resumed bool) error
 		switch {
 		case resumed:
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer, and may have become the primary after the process that stopped %s had ended", n.Name, node),
-				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, remove it from the cluster and try again", n.Name)}
+				Advice: fmt.Sprintf("start %s and try again; if it is lost for good, remove it from the cluster and try again; or, if you know that no other node took its place, start %s by hand, then undo again", n.Name, node)}
 		case followedByOneOf(parts, n, ""):
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer, is followed by another node and may be the primary: %s would be a second one", n.Name, node),
-				Advice: fmt.Sprintf("start %s, and find out which of the two accepts writes", n.Name)}
+				Advice: fmt.Sprintf("start %s, and find out which of the two accepts writes; or, if you know that no other node took its place, start %s by hand, then undo again", n.Name, node)}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/infra"
 )
 
 // Open takes hold of a cluster that was made before, running or not.
@@ -104,13 +105,8 @@ func (c *Cluster) adopt(ctx context.Context) error {
 			return err
 		}
 		if c.record.of(m.Name).Unmade {
-			for len(found) > 0 { // a script may start one more program before it ends
-				if err := endAll(ctx, found); err != nil {
-					return err
-				}
-				if found, err = m.host.processes(ctx, m.Node); err != nil {
-					return err
-				}
+			if err := endUnmade(ctx, m.Name, func() ([]infra.Process, error) { return m.host.processes(ctx, m.Node) }); err != nil {
+				return err
 			}
 			if err := c.Growth().remove(ctx, m); err != nil {
 				return err
@@ -128,4 +124,22 @@ func (c *Cluster) adopt(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// endUnmade ends the programs of a node that was half made. A script may start one more before it ends; what starts them again and again is left.
+func endUnmade(ctx context.Context, node string, processes func() ([]infra.Process, error)) error {
+	for range 10 {
+		found, err := processes()
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		if err := endAll(ctx, found); err != nil {
+			return err
+		}
+	}
+	found, err := processes()
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return hint.With(fmt.Errorf("node %s was half made, and its programs start again and again: process %d runs now", node, found[0].ID()), "end what starts them by hand, then plimsoll lab down")
 }

@@ -40,15 +40,23 @@ func (l Leg) Key() string {
 	return string(l.Role)
 }
 
+// keys are those of the legs that an array has now.
+func (a Array) keys() map[string]bool {
+	here := map[string]bool{}
+	for _, l := range a.Legs {
+		here[l.Key()] = true
+	}
+	return here
+}
+
 // Note takes in what an array is like now, and says whether a leg's state is another than before.
 func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	if r.Legs == nil {
 		r.Legs = map[string]LegRecord{}
 	}
 	r.Array, r.Name = a.UUID, a.Name
-	here := map[string]bool{}
+	here := a.keys()
 	for _, l := range a.Legs {
-		here[l.Key()] = true
 		changed = r.note(l.Key(), l.Role, machine, l.InStep(), now) || changed
 	}
 	if _, serves := a.survivor(); !serves || !a.Running() {
@@ -158,7 +166,7 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 		if s.Volumes == nil {
 			continue
 		}
-		if err := s.tag(ctx, r); err != nil {
+		if err := s.tag(ctx, r, a.keys()); err != nil {
 			return err
 		}
 	}
@@ -176,9 +184,8 @@ func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
 		return false, err
 	}
 	_, serves := a.survivor()
-	here := map[string]bool{}
+	here := a.keys()
 	for _, l := range a.Legs {
-		here[l.Key()] = true
 		if is, known := r.Legs[l.Key()]; !known || is.InStep != l.InStep() {
 			return false, nil
 		}
@@ -196,6 +203,9 @@ func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
 		}
 		if err != nil {
 			return false, fmt.Errorf("read what is recorded on %s: %w", key, err)
+		}
+		if !here[key] && ofAnother(v, a.UUID) {
+			continue
 		}
 		if tag, known := tagged(v, a.UUID); !known || tag.InStep != is.InStep {
 			return false, nil

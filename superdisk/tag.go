@@ -24,8 +24,9 @@ const (
 	retag      = time.Minute // how old a tag gets that says the same
 )
 
-// tag writes what is recorded of the legs onto those that are volumes of the provider.
-func (s Records) tag(ctx context.Context, r Record) error {
+// tag writes what is recorded of the legs onto those that are volumes of the provider. A leg that is not in the array any more, and is another's by
+// now, keeps what is recorded of it there.
+func (s Records) tag(ctx context.Context, r Record, here map[string]bool) error {
 	for key, leg := range r.Legs {
 		v, err := s.Volumes.Describe(ctx, key)
 		if errors.Is(err, infra.ErrNoVolume) {
@@ -33,6 +34,9 @@ func (s Records) tag(ctx context.Context, r Record) error {
 		}
 		if err != nil {
 			return fmt.Errorf("record array %s on %s: %w", r.Array, key, err)
+		}
+		if !here[key] && ofAnother(v, r.Array) {
+			continue
 		}
 		if old, known := tagged(v, r.Array); known && old.InStep == leg.InStep && leg.Seen.Sub(old.Seen) < retag {
 			continue
@@ -59,6 +63,12 @@ func tagged(v infra.Volume, uuid string) (LegRecord, bool) {
 		return LegRecord{}, false
 	}
 	return t.LegRecord, true
+}
+
+// ofAnother tells whether a volume is recorded as a leg of another array.
+func ofAnother(v infra.Volume, uuid string) bool {
+	var t legTag
+	return json.Unmarshal([]byte(v.Tags[LegTag]), &t) == nil && t.Array != "" && t.Array != uuid
 }
 
 // Of returns what is recorded of an array and of one of its legs, here or on the leg's volume: whichever was seen last.

@@ -61,3 +61,43 @@ func TestARecordTravelsWithTheVolume(t *testing.T) {
 		t.Errorf("tag of %d characters, want at most %d: %v", len(tagged.Tags[LegTag]), longestTag, err)
 	}
 }
+
+// A volume that left one array and became a leg of another is recorded as the other's: a look at the first array does not take that from it, and the
+// record of neither counts as old.
+func TestTwoArraysDoNotOverwriteEachOthersTags(t *testing.T) {
+	ctx := t.Context()
+	here, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	volumes := &uml.Volumes{Host: here, Folder: t.TempDir()}
+	v, err := volumes.Create(ctx, infra.VolumeSpec{Size: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	array := func(uuid string, legs ...Leg) Array {
+		return Array{UUID: uuid, Name: "superdisk", State: "clean", Slots: 2, Degraded: 2 - len(legs), Legs: legs}
+	}
+	own, moves := Leg{Role: Local, Device: "/dev/vda", State: []string{"in_sync"}}, Leg{Role: Network, Device: "/dev/vdb", Volume: v.ID, State: []string{"in_sync", "write_mostly"}}
+	records := Records{Machine: here, Folder: t.TempDir(), Volumes: volumes}
+	now := time.Now()
+	first, second := array("1:1:1:1", own), array("2:2:2:2", own, moves)
+	for _, a := range []Array{array("1:1:1:1", own, moves), first, second, first, second} {
+		now = now.Add(2 * retag)
+		if err := records.Note(ctx, Status{Machine: "m", At: now, Arrays: []Array{a}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, a := range []Array{first, second, first} {
+		if told, err := records.Tells(ctx, a); err != nil || !told {
+			t.Errorf("the record of %s tells it: %v, %v", a.UUID, told, err)
+		}
+		if err := records.Note(ctx, Status{Machine: "m", At: now, Arrays: []Array{a}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is, err := volumes.Describe(ctx, v.ID)
+	if err != nil || !ofAnother(is, first.UUID) {
+		t.Errorf("the volume is recorded as %q, %v", is.Tags[LegTag], err)
+	}
+}

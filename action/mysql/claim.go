@@ -81,16 +81,16 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	mayBreak := "FALSE"
 	switch {
 	case c.Held && !c.Since.IsZero():
-		older := fmt.Sprintf("since < NOW(6) - INTERVAL %d MICROSECOND", c.Ago(doubt(c))/time.Microsecond)
-		free, mayBreak = free+" AND "+older, "expires < NOW(6) AND "+older
+		older := fmt.Sprintf("since < UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND", c.Ago(doubt(c))/time.Microsecond)
+		free, mayBreak = free+" AND "+older, "expires < UTC_TIMESTAMP(6) AND "+older
 	case c.Break:
-		mayBreak = "expires < NOW(6)"
+		mayBreak = "expires < UTC_TIMESTAMP(6)"
 	}
 	if c.Past != "" {
 		mayBreak += " OR run = " + admin.Text(c.Past)
 	}
 	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
-	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, NOW(6)), run = %s, holder = %s, epoch = %d, expires = NOW(6) + INTERVAL %d MICROSECOND
+	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, UTC_TIMESTAMP(6)), run = %s, holder = %s, epoch = %d, expires = UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND
 		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (%s OR run = %s AND epoch <= %d OR %s)`,
 		admin.Text(c.Run), admin.Text(c.Run), admin.Text(c.Holder), c.Epoch, c.For/time.Microsecond, free, admin.Text(c.Run), c.Epoch, mayBreak)
 	if err := m.cluster.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
@@ -140,14 +140,14 @@ func (Claims) Forget(ctx context.Context, in engine.Database, run string) error 
 	if err != nil {
 		return err
 	}
-	err = session.Exec(ctx, "UPDATE plimsoll.claim SET run = '', holder = '', expires = NOW(6) WHERE run = "+admin.Text(run), nil)
+	err = session.Exec(ctx, "UPDATE plimsoll.claim SET run = '', holder = '', expires = UTC_TIMESTAMP(6) WHERE run = "+admin.Text(run), nil)
 	if engine.ClassOf(err) == engine.Missing { // nobody has claimed anything there
 		err = nil
 	}
 	return errors.Join(err, session.Close())
 }
 
-const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, NOW(6)), TIMESTAMPDIFF(MICROSECOND, expires, NOW(6)),
+const readClaim = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, UTC_TIMESTAMP(6)), TIMESTAMPDIFF(MICROSECOND, expires, UTC_TIMESTAMP(6)),
 	@@GLOBAL.read_only FROM plimsoll.claim WHERE id = 1`
 
 // lock compares the claim with what every node that answers has of it, which may be a little old, and takes their locks if none

@@ -82,12 +82,21 @@ func TestALookFindsNobodyInAClaimThatWasGivenBack(t *testing.T) {
 // one does not go on.
 func TestARunFindsThatAnotherHadItsClusterSoonAfterItsProcessDied(t *testing.T) {
 	m := NewClusterLock(&cluster.Cluster{Name: "c"})
-	c := action.Claim{Cluster: "c", Run: "r1", Epoch: 3, For: 30 * time.Second, Held: true, Since: time.Now().Add(-50 * time.Second)}
-	for ago, want := range map[string]bool{"37000000": true, "44000000": true, "51000000": false} {
+	for _, taken := range []struct {
+		first time.Duration // how long ago the run first had it
+		ago   string        // how long ago another took it, by the server's clock
+		past  bool
+	}{
+		{50 * time.Second, "37000000", true},
+		{50 * time.Second, "44000000", true},
+		{50 * time.Second, "51000000", false},
+		{time.Second, "-2000000", false}, // the server's clock is behind that of who wrote it
+	} {
+		c := action.Claim{Cluster: "c", Run: "r1", Epoch: 3, For: 30 * time.Second, Held: true, Since: time.Now().Add(-taken.first)}
 		var claimed *action.ClaimedError
-		err := m.compare(c, []string{"", "", "4", ago, "1000000", "0"})
-		if past := errors.As(err, &claimed) && claimed.Past(); past != want {
-			t.Errorf("taken %s µs ago by another: %v", ago, err)
+		err := m.compare(c, []string{"", "", "4", taken.ago, "1000000", "0"})
+		if past := errors.As(err, &claimed) && claimed.Past(); past != taken.past {
+			t.Errorf("first had %s ago, taken %s µs ago by another: %v", taken.first, taken.ago, err)
 		}
 	}
 }

@@ -44,8 +44,18 @@ func leavesWhatWasSetSince(t *testing.T, site *cluster.Cluster) {
 		}
 		set(c.since)
 		var refused *hint.PermanentError
-		if err := undo(output); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "set again since") || shown() != c.since {
+		err := undo(output)
+		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "Somebody changed it since, or a restart did") || shown() != c.since {
 			t.Errorf("%s: %v, now %s", c.action, err, shown())
+		}
+		if refused != nil && !strings.Contains(refused.Advice, "plimsoll runbook cancel RUN --undo") {
+			t.Errorf("%s: advises %q", c.action, refused.Advice)
+		}
+		if c.action == "mysql.set-variable" { // a server that had made it another value has what was asked for after a restart
+			set(left)
+			if err := undo(action.Facts{"value": "84"}); err != nil || shown() != before {
+				t.Errorf("%s, of a value that was asked for: %v, now %s", c.action, err, shown())
+			}
 		}
 		for _, of := range []action.Facts{output, nil} {
 			if set(left); of == nil {
@@ -78,7 +88,7 @@ func leavesAPoolThatWasResizedSince(t *testing.T, site *cluster.Cluster) {
 	}
 	resize("192M")
 	var refused *hint.PermanentError
-	if err := undo(); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "set again since") {
+	if err := undo(); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "Somebody changed it since, or a restart did") {
 		t.Errorf("of a pool that was resized since: %v", err)
 	}
 	resize("128M")

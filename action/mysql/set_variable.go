@@ -298,7 +298,7 @@ func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call)
 	return at.putBack(ctx, on, c)
 }
 
-// stillOurs refuses to put back a value that was set again since: what is there now is neither what the act left nor what was there before.
+// stillOurs refuses to put back a value that was changed since: what is there now is neither what the act left nor what was there before.
 func (v *variable) stillOurs(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	if len(c.Output) == 0 { // the act did not end: nobody knows what it left
 		return nil
@@ -315,14 +315,20 @@ func (v *variable) stillOurs(ctx context.Context, on *cluster.Cluster, c action.
 		before, noted := c.Before[fact].(string)
 		left, told := c.Output[fact].(string)
 		now, _ := shown[fact].(string)
-		if noted && told && now != before && now != left && !settings.SameValue(v.Name, before, now) && !settings.SameValue(v.Name, left, now) {
-			return &hint.PermanentError{
-				Reason: fmt.Sprintf("the %s of %s of node %s is %s now, and was set again since: this run made it %s, and it was %s before", which, v.Name, v.Node, now, left, before),
-				Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
-			}
+		if noted && told && now != before && now != left &&
+			!settings.SameValue(v.Name, before, now) && !settings.SameValue(v.Name, left, now) && !settings.SameValue(v.Name, v.Value, now) {
+			return action.ChangedSince(fmt.Sprintf("the %s of %s of node %s", which, v.Name, v.Node), orUnset(now), orUnset(left), orUnset(before))
 		}
 	}
 	return nil
+}
+
+// orUnset says in words that a value is kept nowhere.
+func orUnset(value string) string {
+	if value == notKept {
+		return "unset"
+	}
+	return value
 }
 
 func (v *variable) putBack(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -67,3 +67,28 @@ func TestAnUndoLeavesWhatWasChangedSince(t *testing.T) {
 		})
 	}
 }
+
+// An instance that has another parameter group by now is not changed: other instances may have that group, and this run never wrote to it.
+func TestAnUndoDoesNotWriteToAParameterGroupThatTheRunNeverChanged(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, engine.Target{}, nil)
+	w.ParameterGroups.Add("own", "innodb_buffer_pool_instances", "8", true)
+	w.ParameterGroups.Add("shared", "innodb_buffer_pool_instances", "4", true)
+	task := w.bind(t, "rds.set-parameter", `{node: db1, name: innodb_buffer_pool_instances, value: "4"}`)
+	found, err := task.Check(t.Context(), w.on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := action.Call{Token: "one", Before: found.Observed, Progress: func(float64, string) {}}
+	if _, err := task.Act(t.Context(), w.on, call); err != nil {
+		t.Fatal(err)
+	}
+	i, _ := w.Instances.Shown("orders")
+	i.Group = "shared"
+	w.Instances.Add(i)
+	asked := w.Asked("ModifyDBParameterGroup")
+	var refused *hint.PermanentError
+	if err := task.(action.Undoer).Undo(t.Context(), w.on, call); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "has parameter group shared now, and this run changed own") || w.Asked("ModifyDBParameterGroup") != asked {
+		t.Errorf("%v, asked %d times", err, w.Asked("ModifyDBParameterGroup")-asked)
+	}
+}

@@ -109,19 +109,11 @@ func (a *class) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 		return err
 	}
 	if now := cmp.Or(i.Pending[aws.PendingClass], i.Class); now != a.Class && now != before {
-		return changedSince("the class of instance "+i.ID, now, a.Class, before)
+		return action.ChangedSince("the class of instance "+i.ID, now, a.Class, before)
 	}
 	return a.become(ctx, on, c, before)
 }
 
 func (a *class) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	return a.settle(ctx, on, c, aws.PendingClass)
-}
-
-// changedSince refuses to put back what somebody else has changed since.
-func changedSince(what, now, asked, before string) error {
-	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s is %s now, and was changed again since: this run asked for %s, and it was %s before", what, now, asked, before),
-		Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
-	}
 }

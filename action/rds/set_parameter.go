@@ -258,8 +258,12 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 	if err != nil {
 		return err
 	}
-	if now := orDefault(p.Value); before != "" && c.Before["group"] == i.ParameterGroup && p.Value != a.Value && now != before {
-		return changedSince(a.Name+" of parameter group "+i.ParameterGroup, now, a.Value, before)
+	if group, _ := c.Before["group"].(string); group != "" && group != i.ParameterGroup {
+		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s has parameter group %s now, and this run changed %s", i.ID, i.ParameterGroup, group),
+			Advice: fmt.Sprintf("change %s back in parameter group %s by hand, if it is to be changed back", a.Name, group)}
+	}
+	if now := orDefault(p.Value); before != "" && p.Value != a.Value && now != before {
+		return action.ChangedSince(a.Name+" of parameter group "+i.ParameterGroup, now, a.Value, before)
 	}
 	if before == "" || before == orDefault("") {
 		return &hint.PermanentError{Reason: a.Name + " had no explicit value before", Advice: "aws rds reset-db-parameter-group resets it to the engine's default"}

@@ -147,7 +147,10 @@ func (c *create) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 }
 
 // Undo takes the array apart as long as nothing lies on it.
-func (c *create) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+func (c *create) Undo(ctx context.Context, on *cluster.Cluster, call action.Call) error {
+	if wasMounted(call, c.Mount) {
+		return nil
+	}
 	m, _, a, found, err := c.look(ctx, on)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -91,8 +92,11 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	return action.Facts{"device": leg.Device, "volume": leg.Volume}, note(ctx, on, m)
 }
 
-// Undo gives it back what was written since.
+// Undo gives it back what was written since. A leg that was out before the run first acted stays out.
 func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if legs, known := c.Before["legs"].(string); known && !strings.Contains(", "+legs, ", "+d.Leg+" ") {
+		return nil
+	}
 	m, a, err := d.there(ctx, on)
 	if err != nil {
 		return err

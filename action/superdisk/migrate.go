@@ -243,7 +243,10 @@ func (s *migrate) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 }
 
 // Undo takes the array apart as long as the files are not used on it.
-func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if wasMounted(c, s.Mount) {
+		return nil
+	}
 	m, _, a, found, err := s.look(ctx, on)
 	if err != nil {
 		return err

@@ -202,7 +202,7 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 		if err := s.serves(ctx, on, m, a); err != nil {
 			return nil, err
 		}
-		if a.Mount == "" && a.Degraded > 0 { // an act that was cut off may have ended before it had made the bitmap anew, or without one
+		if a.Mount == "" && a.Degraded > 0 && a.Sync == nil { // an act that was cut off may have ended before it had made the bitmap anew, or without one
 			if err := superdisk.FreshBitmap(ctx, m, s.path(), s.Chunk); err != nil {
 				return nil, err
 			}
@@ -230,6 +230,9 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 
 // Undo stops it again, if it is the array of the leg: that is as it was but for what was written.
 func (s *startAlone) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if wasMounted(c, s.Mount) {
+		return nil
+	}
 	m, _, a, found, err := s.look(ctx, on)
 	if err != nil {
 		return err

@@ -212,6 +212,9 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 
 // Undo stops it again, if it is the array that was started.
 func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if wasMounted(c, s.Mount) {
+		return nil
+	}
 	m, _, a, found, err := s.look(ctx, on)
 	if err == nil {
 		err = s.same(m, a, found, s.UUID)

@@ -99,10 +99,13 @@ func recorded(ctx context.Context, on *cluster.Cluster, a superdisk.Array, r act
 	}
 	told, err := kept.Tells(ctx, a)
 	if err == nil && !told {
-		r.State, r.Reason = action.Needed, "the record of its legs is not up to date"
+		r.State, r.Reason = action.Needed, "the record of its legs is not up to date: only Plimsoll's record of its legs is written; the array stays as it is"
 	}
 	return r, err
 }
+
+// wasMounted tells whether the array was mounted there before the run first acted: the run has only recorded it, and there is nothing to undo.
+func wasMounted(c action.Call, at string) bool { return c.Before["mounted"] == at }
 
 // facts is what stays the same of an array while nobody changes it.
 func facts(a superdisk.Array, found bool) action.Facts {

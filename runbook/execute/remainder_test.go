@@ -149,6 +149,17 @@ func TestWhatARunLeavesIsNotedThoughItsProcessDiedAfterTheEnd(t *testing.T) {
 	}
 }
 
+// A lab that was made anew has nothing left of a run on the old one, whether or not that was noted.
+func TestWhatWasNotNotedOnAnOldLabIsNotTold(t *testing.T) {
+	t.Parallel()
+	b, _ := leftUnnoted(t)
+	made := time.Now().Add(time.Hour)
+	labMadeAt(b, &made)
+	if left, err := b.OpenRemainders(t.Context(), "lab1"); len(left) != 0 || err != nil {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 // What a person recorded as fixed is not told again when the session of the dead process is completed.
 func TestWhatWasFixedIsNotNotedAgainWhenADeadSessionIsCompleted(t *testing.T) {
 	t.Parallel()

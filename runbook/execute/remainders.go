@@ -63,7 +63,10 @@ func (s *Service) unnotedOn(ctx context.Context, cluster string) ([]journal.Rema
 		return nil, nil //nolint:nilerr // it is being made, or is damaged, which is told where runs are shown
 	}
 	all, err := s.unnoted(ctx, lease.Holder, st)
-	return slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster }), err
+	if err != nil {
+		return nil, err
+	}
+	return s.sinceMade(ctx, cluster, slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster }))
 }
 
 // takenUp are the remainders of earlier runs that this one has mended: a target that it worked on, and did not leave out itself; a

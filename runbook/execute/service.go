@@ -306,8 +306,16 @@ func (s *Service) OpenRemainders(ctx context.Context, cluster string) ([]journal
 // notedOn is OpenRemainders by the records alone.
 func (s *Service) notedOn(ctx context.Context, cluster string) ([]journal.Remainder, error) {
 	open, err := journal.OpenRemainders(ctx, s.Store, cluster)
-	if err != nil || len(open) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	return s.sinceMade(ctx, cluster, open)
+}
+
+// sinceMade are those of some remainders that the cluster still has: what was left before its servers were made is gone.
+func (s *Service) sinceMade(ctx context.Context, cluster string, open []journal.Remainder) ([]journal.Remainder, error) {
+	if len(open) == 0 {
+		return nil, nil
 	}
 	on, err := s.Open(ctx, cluster)
 	if err != nil {

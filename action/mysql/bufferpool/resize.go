@@ -232,7 +232,7 @@ func (r *resize) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts
 	return err
 }
 
-// Undo gives the pool the size that the first check saw, on the server that it saw it on. A size that was set since stays.
+// Undo gives the pool the size that the first check saw, on the server that it saw it on. A size that was changed since stays.
 func (r *resize) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	before, ok := bytesIn(c.Before)
 	if !ok {
@@ -249,10 +249,7 @@ func (r *resize) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 			return err
 		}
 		if now != left && now != before {
-			return &hint.PermanentError{
-				Reason: fmt.Sprintf("the buffer pool of node %s has %s now, and its size was set again since: this run made it %s, and it was %s before", node, size(float64(now)), size(float64(left)), size(float64(before))),
-				Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
-			}
+			return action.ChangedSince("the size of the buffer pool of node "+node, size(float64(now)), size(float64(left)), size(float64(before)))
 		}
 	}
 	return at.set(ctx, on, before, c)

@@ -6,7 +6,6 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
-	"plimsoll/hint"
 )
 
 var releaseBinlogs = action.Action{
@@ -75,7 +74,7 @@ func (r *release) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	return restoreRetention(ctx, on, r.Node, c)
 }
 
-// restoreRetention puts back what a check saw, on the server that it saw it on. What was set again since stays: another replica may need the
+// restoreRetention puts back what a check saw, on the server that it saw it on. What was changed since stays: another replica may need the
 // logs for longer.
 func restoreRetention(ctx context.Context, on *cluster.Cluster, named string, c action.Call) error {
 	node, err := c.ActedOn(named)
@@ -98,11 +97,8 @@ func restoreRetention(ctx context.Context, on *cluster.Cluster, named string, c 
 	leftLimit, err2 := whole(c.Output["size_limit"])
 	told := err1 == nil && err2 == nil // else the act did not end: nobody knows what it left
 	if told && (is.seconds != seconds && is.seconds != left || is.limit != limit && is.limit != leftLimit) {
-		return &hint.PermanentError{
-			Reason: fmt.Sprintf("node %s keeps its binary logs for %d s and %d bytes now, and that was set again since: this run made it %d s and %d bytes, and it was %d s and %d bytes before",
-				node, is.seconds, is.limit, left, leftLimit, seconds, limit),
-			Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
-		}
+		kept := func(seconds, limit int64) string { return fmt.Sprintf("%d s and %d bytes", seconds, limit) }
+		return action.ChangedSince(fmt.Sprintf("what node %s keeps of its binary logs", node), kept(is.seconds, is.limit), kept(left, leftLimit), kept(seconds, limit))
 	}
 	return retainOn(ctx, on, node, seconds, limit)
 }

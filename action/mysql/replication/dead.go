@@ -3,11 +3,13 @@ package replication
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 )
 
@@ -85,10 +87,11 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 }
 
 // refuseLeaderless says how a cluster gets a primary again of which all nodes answer and none accepts writes: a switchover that was stopped
-// in its middle leaves it so, and neither a failover nor another switchover has a primary to begin with.
+// in its middle leaves it so, and neither a failover nor another switchover has a primary to begin with. Servers that follow one outside of the
+// cluster have their primary there, and a single server may be read-only on purpose.
 func refuseLeaderless(all []peer) error {
 	for _, p := range all {
-		if !p.answers() || p.is.Primary() {
+		if !p.answers() || p.is.Primary() || followsOutside(p, all) || len(all) == 1 {
 			return nil
 		}
 	}
@@ -97,6 +100,11 @@ func refuseLeaderless(all []peer) error {
 		Advice: "resume or cancel the run that did it, in the state folder where it was begun (plimsoll runbook status lists it there). If that folder is lost, make the server with the most transactions the primary " +
 			"by a runbook of your own with one step, uses: mysql.promote (plimsoll runbook show mysql.promote), with --break-lock REASON; then mysql/rejoin -i node=NODE for every node that follows nobody",
 	}
+}
+
+// followsOutside tells whether a server follows one that is no node of the cluster, as far as it is known by its address or its number.
+func followsOutside(p peer, all []peer) bool {
+	return slices.ContainsFunc(p.is.Sources, func(s engine.Source) bool { return followed(s, all) == nil })
 }
 
 // hearing is what a replica last heard, and of which address.

@@ -92,4 +92,13 @@ func TestAClusterThatNobodyLeadsIsToldHowToGetAPrimary(t *testing.T) {
 	if _, err := (&confirmDead{Node: "n1"}).look(t.Context(), site); err == nil || err.Error() != "n1 answers" {
 		t.Errorf("a primary that answers: %v", err)
 	}
+	outside := engine.Source{Address: "primary.elsewhere:3306", ServerID: "77", Receives: true, Applies: true}
+	for what, site := range map[string]standIns{
+		"replicas of a primary that is no node of this cluster": {"n1": following(outside), "n2": following(engine.Source{Address: "n1:3306"})},
+		"a single server that is read-only":                     {"n1": closed()},
+	} {
+		if _, err := (&confirmDead{Node: "n1"}).look(t.Context(), site.cluster(t)); err == nil || err.Error() != "n1 answers" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
