@@ -99,6 +99,20 @@ func TestALargeFleetIsSentOnceAndThenByItsRows(t *testing.T) {
 	}
 }
 
+// Of a table that a search has narrowed the last row goes away too.
+func TestTheLastRowGoesAway(t *testing.T) {
+	h := newHouse(t)
+	m := newMoving(3)
+	h.Watch.Fleet = m.picture
+	l, _ := listen(t, h.entered(), "/fleet?search=shop001")
+	l.hear(t, "part", `data-key=\"shop001/n1\"`)
+	m.change(func(all []watch.Instance) { all[2].Cluster, all[2].Name = "stock", "stock/n1" })
+	var u update
+	if err := json.Unmarshal([]byte(l.hear(t, "part", `"id":"fleet"`)), &u); err != nil || u.HTML == "" || strings.Contains(u.HTML, "data-key") {
+		t.Errorf("without its only row the table is sent as %+v, %v", u, err)
+	}
+}
+
 // In the browser a row that changed is another, each stands where it belongs, what is gone is gone, and who was in a row with the keyboard still is.
 func TestBrowserTakesRowsThatChange(t *testing.T) {
 	b := browser.New(t)

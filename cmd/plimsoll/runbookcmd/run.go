@@ -37,7 +37,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				if plan != "" && plan != p.Header.Plan.Hash {
-					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the plan above; to run it, give its hash: --plan " + p.Header.Plan.Hash}
+					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the plan above; to run it: " + q.runWith(args[0], p.Header.Plan.Hash)}
 				}
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					return err
