@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -271,6 +272,11 @@ func TestALogIsSearchedPartByPart(t *testing.T) {
 		}
 		if p.Back != total-2*pages+1 || p.Older != fmt.Sprintf("/runs/%s/log?before=%d&search=valued+first", run, p.Back) {
 			t.Fatalf("page %d came back to %d of %d, and goes on at %s", pages, p.Back, total, p.Older)
+		}
+		shown := httptest.NewRecorder()
+		h.show(shown, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), http.StatusOK, "log", p)
+		if text := shown.Body.String(); strings.Contains(text, "No log entry matches") || !strings.Contains(text, fmt.Sprintf("Searched back to entry %d;", p.Back)) {
+			t.Fatalf("page %d says of a search that goes on: %s", pages, text)
 		}
 		p = journalPage{Run: run, Search: p.Search, Before: p.Back}
 	}
