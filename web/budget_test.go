@@ -226,7 +226,7 @@ func spoil(t *testing.T, h *house, from, to int) {
 	}
 }
 
-// However long a run's journal has become, a look reads what is new of it and no more; and its log is read from the end.
+// However long a run's journal has become, a look reads what is new of it and no more.
 func TestAJournalIsReadOnce(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
@@ -282,5 +282,19 @@ func TestALogIsSearchedPartByPart(t *testing.T) {
 	}
 	if a := v.get("/runs/" + run + "/log?before=4"); !strings.Contains(a.body, `id="e3"`) || strings.Contains(a.body, `id="e4"`) || strings.Contains(a.body, ">Older<") {
 		t.Errorf("the log before entry 4: %s", a.body)
+	}
+}
+
+// A style sheet that the browser has already is not compressed again; compressed or not, it is the same.
+func TestAStyleSheetIsAskedForOnce(t *testing.T) {
+	v := newHouse(t).visitor()
+	packed, plain := v.get("/assets/page.css", "Accept-Encoding", "gzip"), v.get("/assets/page.css", "Accept-Encoding", "identity")
+	tag := packed.header.Get("ETag")
+	if packed.header.Get("Content-Encoding") != "gzip" || plain.header.Get("Content-Encoding") != "" || !strings.HasPrefix(tag, "W/") || plain.header.Get("ETag") != tag {
+		t.Errorf("it is sent with %v, and uncompressed with %v", packed.header, plain.header)
+	}
+	again := v.get("/assets/page.css", "Accept-Encoding", "gzip", "If-None-Match", tag)
+	if again.status != http.StatusNotModified || again.header.Get("Content-Encoding") != "" || again.header.Get("Vary") != "Accept-Encoding" || again.body != "" {
+		t.Errorf("to a browser that has it the answer is %d with %v", again.status, again.header)
 	}
 }
