@@ -78,6 +78,22 @@ steps:
 	}
 }
 
+// A command that is advised, typed as it is printed, does nothing: a word that stands for a reason or a node is none.
+func TestAWordThatStandsForAnotherIsRefused(t *testing.T) {
+	staged(t, map[string]string{"stop.yaml": "runbook: own/stop\ninputs: {node: {type: node}}\nsteps: [{id: a, uses: command, with: {run: \"true ${{ inputs.node }}\"}}]\n"})
+	for _, line := range []string{
+		"runbook cancel RUN --leave REASON", "runbook cancel RUN --reason REASON", "runbook rerun RUN --step a --reason REASON", "runbook fixed RUN --reason REASON", "runbook approve RUN --reason REASON",
+		"runbook resume RUN --changed-actions REASON", "runbook run stop.yaml --cluster orders --override REASON", "runbook run stop.yaml --cluster orders --break-lock FILL_IN", "trial run trial.yaml --break-lock REASON",
+	} {
+		args := strings.Fields(line)
+		var out strings.Builder
+		if code := program(t.Context(), args, console.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != console.ExitBadInput || !strings.Contains(out.String(), ": give your reason in place of "+args[len(args)-1]) {
+			t.Errorf("%s: %d %s", line, code, out.String())
+		}
+	}
+	says(t, console.ExitBadInput, "NODE stands for the value that you give", "runbook", "plan", "stop.yaml", "--cluster", "orders", "-i", "node=NODE")
+}
+
 func TestRerunOfAStepAloneAndWithThoseAfterIt(t *testing.T) {
 	staged(t, map[string]string{"count.yaml": `
 runbook: own/count
