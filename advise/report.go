@@ -32,6 +32,9 @@ type Finding struct {
 	Options  []Option `json:"options"`
 }
 
+// Forever stands for what does not end and for a price without bound, since JSON has no infinity.
+const Forever = 1e12
+
 // Option is one way to answer a finding. To leave it is one too.
 type Option struct {
 	Name    string   `json:"name"`
@@ -40,7 +43,7 @@ type Option struct {
 	Price   Price    `json:"price"`  // a month, all of it that is known
 	Change  Price    `json:"change"` // of the price a month, against leaving it
 	// PerRead is the part of Change for each read a second that the option takes from the disk; nil: it takes none, or costs nothing more. Low and
-	// High are its interval; a High of 1e12: the option may take no read at all.
+	// High are its interval; a High of Forever: the option may take no read at all.
 	PerRead     *float64 `json:"month_per_read_removed,omitempty"`
 	PerReadLow  float64  `json:"month_per_read_removed_low,omitempty"`
 	PerReadHigh float64  `json:"month_per_read_removed_high,omitempty"`

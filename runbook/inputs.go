@@ -101,8 +101,8 @@ func (b *Runbook) resolve(said map[string]*document.Node, missing func(name stri
 			ps = append(ps, missing(name))
 			continue
 		}
-		if n.Kind == document.Scalar && n.Text == hint.FillIn {
-			ps = append(ps, n.Errorf("%s stands for the value that you give: %s", hint.FillIn, cmp.Or(b.Inputs[name].About, name)))
+		if n.Kind == document.Scalar && (n.Text == hint.FillIn || b.Inputs[name].Type == "node" && hint.ToFill(n.Text)) {
+			ps = append(ps, n.Errorf("%s stands for the value that you give: %s", n.Text, cmp.Or(b.Inputs[name].About, name)))
 			continue
 		}
 		v, err := b.Inputs[name].read(n)

@@ -42,8 +42,14 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(data))))
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(compressed(w, r, data)))
+	tag := fmt.Sprintf("W/%q", fmt.Sprintf("%x", sha256.Sum256(data))) // weak: it is that of the text, compressed or not
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag { // none of it is sent
+		w.Header().Set("Vary", "Accept-Encoding")
+	} else {
+		data = compressed(w, r, data)
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,20 @@ func TestALargeFleetIsSentOnceAndThenByItsRows(t *testing.T) {
 	u = update{}
 	if err := json.Unmarshal([]byte(two), &u); err != nil || len(u.Rows) != 0 || len(u.Order) != 500 || u.Order[0] != "shop200/n1" {
 		t.Errorf("of two that changed places %d rows and %d places are sent: %v", len(u.Rows), len(u.Order), err)
+	}
+}
+
+// Of a table that a search has narrowed the last row goes away too.
+func TestTheLastRowGoesAway(t *testing.T) {
+	h := newHouse(t)
+	m := newMoving(3)
+	h.Watch.Fleet = m.picture
+	l, _ := listen(t, h.entered(), "/fleet?search=shop001")
+	l.hear(t, "part", `data-key=\"shop001/n1\"`)
+	m.change(func(all []watch.Instance) { all[2].Cluster, all[2].Name = "stock", "stock/n1" })
+	var u update
+	if err := json.Unmarshal([]byte(l.hear(t, "part", `"id":"fleet"`)), &u); err != nil || u.HTML == "" || strings.Contains(u.HTML, "data-key") {
+		t.Errorf("without its only row the table is sent as %+v, %v", u, err)
 	}
 }
 
@@ -211,7 +226,7 @@ func spoil(t *testing.T, h *house, from, to int) {
 	}
 }
 
-// However long a run's journal has become, a look reads what is new of it and no more; and its log is read from the end.
+// However long a run's journal has become, a look reads what is new of it and no more.
 func TestAJournalIsReadOnce(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
@@ -258,9 +273,28 @@ func TestALogIsSearchedPartByPart(t *testing.T) {
 		if p.Back != total-2*pages+1 || p.Older != fmt.Sprintf("/runs/%s/log?before=%d&search=valued+first", run, p.Back) {
 			t.Fatalf("page %d came back to %d of %d, and goes on at %s", pages, p.Back, total, p.Older)
 		}
+		shown := httptest.NewRecorder()
+		h.show(shown, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), http.StatusOK, "log", p)
+		if text := shown.Body.String(); strings.Contains(text, "No log entry matches") || !strings.Contains(text, fmt.Sprintf("Searched back to entry %d;", p.Back)) {
+			t.Fatalf("page %d says of a search that goes on: %s", pages, text)
+		}
 		p = journalPage{Run: run, Search: p.Search, Before: p.Back}
 	}
 	if a := v.get("/runs/" + run + "/log?before=4"); !strings.Contains(a.body, `id="e3"`) || strings.Contains(a.body, `id="e4"`) || strings.Contains(a.body, ">Older<") {
 		t.Errorf("the log before entry 4: %s", a.body)
+	}
+}
+
+// A style sheet that the browser has already is not compressed again; compressed or not, it is the same.
+func TestAStyleSheetIsAskedForOnce(t *testing.T) {
+	v := newHouse(t).visitor()
+	packed, plain := v.get("/assets/page.css", "Accept-Encoding", "gzip"), v.get("/assets/page.css", "Accept-Encoding", "identity")
+	tag := packed.header.Get("ETag")
+	if packed.header.Get("Content-Encoding") != "gzip" || plain.header.Get("Content-Encoding") != "" || !strings.HasPrefix(tag, "W/") || plain.header.Get("ETag") != tag {
+		t.Errorf("it is sent with %v, and uncompressed with %v", packed.header, plain.header)
+	}
+	again := v.get("/assets/page.css", "Accept-Encoding", "gzip", "If-None-Match", tag)
+	if again.status != http.StatusNotModified || again.header.Get("Content-Encoding") != "" || again.header.Get("Vary") != "Accept-Encoding" || again.body != "" {
+		t.Errorf("to a browser that has it the answer is %d with %v", again.status, again.header)
 	}
 }

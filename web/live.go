@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ type live struct {
 	mu      sync.Mutex
 	streams int
 	shows   map[string]*show
-	deaf    context.CancelFunc // ends listening; nil: nobody looks
+	deaf    context.CancelFunc // ends listening; nil: nobody looks at runs
 }
 
 // show is a page as some readers see it.
@@ -74,7 +75,7 @@ func (l *live) happened() {
 	}
 }
 
-// listen notices, while somebody looks, what any process writes into the journals of this state folder.
+// listen notices, while somebody looks at runs, what any process writes into the journals of this state folder.
 func (l *live) listen(ctx context.Context) {
 	known := -1
 	for {
@@ -110,7 +111,7 @@ func (l *live) enter(key string, prompt bool, look func(context.Context) (map[st
 		l.shows[key] = s
 		l.all.Go(func() { s.keep(ctx, look) })
 	}
-	if l.deaf == nil {
+	if prompt && l.deaf == nil {
 		var ctx context.Context
 		ctx, l.deaf = context.WithCancel(l.ctx)
 		l.all.Go(func() { l.listen(ctx) })
@@ -124,11 +125,21 @@ func (l *live) enter(key string, prompt bool, look func(context.Context) (map[st
 			s.end()
 			delete(l.shows, key)
 		}
-		if len(l.shows) == 0 && l.deaf != nil {
+		if l.deaf != nil && !l.prompts() {
 			l.deaf()
 			l.deaf = nil
 		}
 	}, nil
+}
+
+// prompts tells whether somebody looks at runs or trials; mu is held.
+func (l *live) prompts() bool {
+	for _, s := range l.shows {
+		if s.prompt {
+			return true
+		}
+	}
+	return false
 }
 
 // busyError is one reader too many.
@@ -175,7 +186,7 @@ func rest(ctx context.Context, d time.Duration) bool {
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	page := r.FormValue("page")
 	u, err := url.Parse(page)
-	if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+	if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") || u.Path == "/live" {
 		return &badRequest{"no page was named", ""}
 	}
 	as := viewer{
@@ -285,8 +296,14 @@ func (c *captured) Header() http.Header         { return c.header }
 func (c *captured) Write(b []byte) (int, error) { return len(b), nil }
 func (c *captured) WriteHeader(status int)      { c.status = status }
 
-// partsOf renders the parts of a page that change while it is looked at.
-func (s *Server) partsOf(ctx context.Context, u *url.URL, as viewer) (map[string]string, error) {
+// partsOf renders the parts of a page that change while it is looked at. What panics in a page's handler ends no more than this look.
+func (s *Server) partsOf(ctx context.Context, u *url.URL, as viewer) (parts map[string]string, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			s.Log.Error("look at a page", "page", u.Path, "panic", panicked, "stack", string(debug.Stack()))
+			parts, err = nil, errNoPage
+		}
+	}()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.RequestURI(), nil)
 	if err != nil {
 		return nil, err
@@ -295,11 +312,11 @@ func (s *Server) partsOf(ctx context.Context, u *url.URL, as viewer) (map[string
 	r.Header.Set("Accept-Language", as.accepts)
 	c := &captured{header: http.Header{}}
 	s.mux.ServeHTTP(c, access.As(r, as.person))
-	if c.status != http.StatusOK {
+	page := s.screens[as.language].pages[c.frame.Name]
+	if c.status != http.StatusOK || page == nil { // a style sheet, a file to keep, what Grafana asks for
 		return nil, errNoPage
 	}
-	parts := map[string]string{}
-	page := s.screens[as.language].pages[c.frame.Name]
+	parts = map[string]string{}
 	for _, t := range page.Templates() {
 		id, is := strings.CutPrefix(t.Name(), "live-")
 		if !is {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/browser"
+	"plimsoll/web/access"
 )
 
 // listener reads a stream's events: their kind and data.
@@ -163,6 +164,60 @@ func TestAStreamIsNotForStrangers(t *testing.T) {
 	if a := h.entered().get("/live?page=https://evil.example/"); a.status != http.StatusBadRequest {
 		t.Errorf("another site's page is answered %d", a.status)
 	}
+}
+
+// What is no page that changes can be asked for like one, and a page whose handler panics too: the server goes on.
+func TestAStreamOfWhatIsNoPage(t *testing.T) {
+	h := newHouse(t)
+	h.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" {
+			panic("of a test")
+		}
+		w.WriteHeader(http.StatusOK)
+	})
+	as := viewer{person: access.Person{Name: "ann@test", Role: access.Operate, Method: access.ByPassword}, language: "en"}
+	for _, page := range []string{"/assets/page.css", "/metrics", "/api/v1/query", "/none"} {
+		if parts, err := h.partsOf(t.Context(), &url.URL{Path: page}, as); err == nil {
+			t.Errorf("%s has parts that change: %v", page, parts)
+		}
+	}
+	v := h.entered()
+	listen(t, v, "/metrics")
+	if a := v.get("/live?page=/live?page=/"); a.status != http.StatusBadRequest {
+		t.Errorf("a stream of a stream is answered %d", a.status)
+	}
+	if a := v.get("/"); a.status != http.StatusOK {
+		t.Errorf("after it the page is answered %d", a.status)
+	}
+	if text := h.logged.String(); !strings.Contains(text, "of a test") {
+		t.Errorf("what panicked is not logged: %s", text)
+	}
+}
+
+// While nobody looks at runs nobody asks the journals whether they have grown.
+func TestOnlyPagesOfRunsListen(t *testing.T) {
+	h := newHouse(t)
+	nothing := func(context.Context) (map[string]string, error) { return nil, nil }
+	listens := func() bool {
+		h.live.mu.Lock()
+		defer h.live.mu.Unlock()
+		return h.live.deaf != nil
+	}
+	var leaves []func()
+	for _, one := range []struct {
+		page           string
+		prompt, listen bool
+	}{{"fleet", false, false}, {"runs", true, true}} {
+		_, leave, err := h.live.enter(one.page, one.prompt, nothing)
+		if err != nil || listens() != one.listen {
+			t.Errorf("with the page of %s open they are asked: %t, %v", one.page, listens(), err)
+		}
+		leaves = append(leaves, leave)
+	}
+	if leaves[1](); listens() {
+		t.Error("when the page of runs was left they are still asked")
+	}
+	leaves[0]()
 }
 
 // A page whose server is gone never looks fresh: twelve seconds after it heard from it last it says so. The page's clock is the test's.

@@ -60,7 +60,7 @@ func partOf(text string, version int) *part {
 
 // follow keeps the versions of what is as it was in the part before; it tells whether anything is not.
 func (p *part) follow(before *part) (fresh bool) {
-	if p.still != before.still {
+	if p.still != before.still || len(p.keys) == 0 && len(before.keys) > 0 { // the last row is gone: an empty order would not be sent
 		return true
 	}
 	p.version = before.version

@@ -20,7 +20,8 @@ var squeezers = sync.Pool{New: func() any {
 }}
 
 // compressed is a text as it is sent to a reader who takes it so, which is said in the header; small ones and those of others stay.
-// Nothing that is secret stands beside what a stranger could have put into a page, so its length tells nothing.
+// A stranger cannot have a page made for somebody, because the cookie of who has entered comes with no request from another site
+// (access.Gate): so the length of what is sent tells nothing.
 func compressed(w http.ResponseWriter, r *http.Request, text []byte) []byte {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(text) < worthwhile || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {

@@ -12,7 +12,7 @@ import (
 	"plimsoll/workload/random"
 )
 
-// fill inserts the rows of all sources, over several sessions side by side: each takes stretches of a table in the order of
+// fill inserts the rows of all sources, over several sessions side by side: each takes shares of a table in the order of
 // its primary key.
 func fill(ctx context.Context, db engine.Database, sources []Source, seed uint64, p *meter) error {
 	if len(sources) == 0 {
@@ -66,7 +66,7 @@ type share struct {
 	seed     uint64
 }
 
-// cut divides a source into as many stretches as there are sessions.
+// cut divides a source into as many shares as there are sessions.
 func cut(s Source, sessions int) []share {
 	n := min(int64(sessions), s.Units)
 	out := make([]share, n)

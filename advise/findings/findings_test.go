@@ -71,7 +71,7 @@ func TestABurstThatEnds(t *testing.T) {
 		t.Errorf("from one volume to four: %s; %s", grown.Risk, grown.Undo)
 	}
 	gp3 := option(t, f, "gp3 of 200 GiB")
-	if gp3.Effects[0].Then < 3000 || gp3.Effects[1].Then < Forever {
+	if gp3.Effects[0].Then < 3000 || gp3.Effects[1].Then < advise.Forever {
 		t.Errorf("gp3 has no bucket: %+v", gp3.Effects)
 	}
 	if want := 684e-3*730 + 0.115*200; math.Abs(leave.Price.Month-want) > 0.01 || leave.Change.Month != 0 {

@@ -37,7 +37,7 @@ func TestAnEmptyBucketIsToldAsALimit(t *testing.T) {
 			if e := effectOf(t, leave, "until the burst ends"); e.Then != 0 || e.High != 0 || !strings.Contains(leave.Risk, "operations wait for the disk now") {
 				t.Errorf("leaving it: %+v, %s", e, leave.Risk)
 			}
-			if e := effectOf(t, option(t, f, "gp3 of 800 GiB"), "until the burst ends"); e.Then != Forever {
+			if e := effectOf(t, option(t, f, "gp3 of 800 GiB"), "until the burst ends"); e.Then != advise.Forever {
 				t.Errorf("gp3 has no bucket: %+v", e)
 			}
 		})

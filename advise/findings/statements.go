@@ -166,7 +166,7 @@ func perRead(options []advise.Option) {
 		for _, e := range o.Effects {
 			if e.What == "reads a second from disk" && e.Now-e.Then > 0.5 && o.Change.Known() && o.Change.Month >= 0 {
 				price := o.Change.Month / (e.Now - e.Then)
-				options[i].PerRead, options[i].PerReadLow, options[i].PerReadHigh = &price, max(o.Change.Low, 0)/(e.Now-e.Low), Forever
+				options[i].PerRead, options[i].PerReadLow, options[i].PerReadHigh = &price, max(o.Change.Low, 0)/(e.Now-e.Low), advise.Forever
 				if e.Now-e.High > 0.5 {
 					options[i].PerReadHigh = o.Change.High / (e.Now - e.High)
 				}

@@ -226,10 +226,10 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	}
 	o.Effects = append(o.Effects, advise.Effect{What: "sustained operations per second", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
 	if in.spent() {
-		e := advise.Effect{What: "until the burst ends", Unit: "seconds", Then: Forever, Low: Forever, High: Forever}
+		e := advise.Effect{What: "until the burst ends", Unit: "seconds", Then: advise.Forever, Low: advise.Forever, High: advise.Forever}
 		if after := finite(lasts(v, balance, max(m.Peak, m.IOPS.Mean))); v == *in.Volume {
 			e.Then, e.Low, e.High = 0, 0, 0
-		} else if after < Forever {
+		} else if after < advise.Forever {
 			e.Then, e.Low, e.High = after, 0, after
 		}
 		o.Effects = append(o.Effects, e)
@@ -303,10 +303,7 @@ func (l LabDisk) text(v storage.Volume) string {
 	return s
 }
 
-// Forever stands for a time that does not end, since JSON has no infinity.
-const Forever = 1e12
-
-func finite(seconds float64) float64 { return min(seconds, Forever) }
+func finite(seconds float64) float64 { return min(seconds, advise.Forever) }
 
 // changing says what the change itself does to the service.
 func (in Input) changing(name string, v storage.Volume) (risk, undo string) {

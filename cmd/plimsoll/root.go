@@ -72,6 +72,9 @@ func plainFlagError(err error) string {
 	if !errors.As(err, &value) {
 		return err.Error()
 	}
+	if unfilled := (console.UnfilledError{}); errors.As(err, &unfilled) {
+		return fmt.Sprintf("--%s %s: %v", value.GetFlag().Name, value.GetValue(), unfilled)
+	}
 	expected := map[string]string{
 		"int": "a whole number", "uint64": "a whole number from 0", "duration": "a time such as 30s", "bool": "true or false",
 	}[value.GetFlag().Value.Type()]

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 		code               int
 	}{
 		{"reject", "", `failed at step go: rejected by`, console.ExitTrouble},
-		{"cancel", "the process that executes the run has received the cancellation", ": cancelled, as plimsoll runbook cancel asked; the run is not done", console.ExitTrouble},
+		{"cancel", "the process that executes the run has received the cancellation", `: cancelled by \S+ \(not today\); the run is not done`, console.ExitTrouble},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
 			staged(t, map[string]string{"asks.yaml": askingBook})
@@ -45,7 +46,7 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 			run := inPhase(t, "go", journal.StepAsking)
 			says(t, console.ExitBadInput, "--yes", "runbook", c.answer, run) // nobody is there to be asked
 			says(t, 0, c.told, "runbook", c.answer, run, "--reason", "not today", "--yes")
-			if code := <-w.ended; code != c.code || !strings.Contains(w.said(), c.ends) {
+			if code := <-w.ended; code != c.code || !regexp.MustCompile(c.ends).MatchString(w.said()) {
 				t.Errorf("the run ended with %d: %s", code, w.said())
 			}
 			says(t, 0, "not today", "runbook", "history", run)
@@ -56,6 +57,41 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 			says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", "cancel", run, "--yes")
 		})
 	}
+}
+
+// What is said of a plan that is another by now is the whole command that runs it, as it was typed.
+func TestAPlanThatHasChangedNamesTheCommandThatRunsIt(t *testing.T) {
+	staged(t, map[string]string{"word.yaml": `
+runbook: own/word
+inputs: {word: {default: one}}
+steps:
+  - {id: a, uses: command, with: {run: "echo ${{ inputs.word }} >> log", repeatable: true}}
+`})
+	_, said, code := typed(t, "runbook", "run", "word.yaml", "--cluster", "orders", "-i", "word=two", "--break-lock", "its host burnt", "--plan", "notthis")
+	found := regexp.MustCompile(`to run it: plimsoll (runbook run word.yaml --cluster orders -i word=two) --break-lock 'its host burnt' (--plan \w+)`).FindStringSubmatch(said)
+	if code != console.ExitBadInput || found == nil {
+		t.Fatalf("%d %s", code, said)
+	}
+	says(t, 0, ": done", strings.Fields(found[1]+" "+found[2])...)
+	if log, err := os.ReadFile("log"); err != nil || string(log) != "two\n" {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+}
+
+// A command that is advised, typed as it is printed, does nothing: a word that stands for a reason or a node is none.
+func TestAWordThatStandsForAnotherIsRefused(t *testing.T) {
+	staged(t, map[string]string{"stop.yaml": "runbook: own/stop\ninputs: {node: {type: node}}\nsteps: [{id: a, uses: command, with: {run: \"true ${{ inputs.node }}\"}}]\n"})
+	for _, line := range []string{
+		"runbook cancel RUN --leave REASON", "runbook cancel RUN --reason REASON", "runbook rerun RUN --step a --reason REASON", "runbook fixed RUN --reason REASON", "runbook approve RUN --reason REASON",
+		"runbook resume RUN --changed-actions REASON", "runbook run stop.yaml --cluster orders --override REASON", "runbook run stop.yaml --cluster orders --break-lock FILL_IN", "trial run trial.yaml --break-lock REASON",
+	} {
+		args := strings.Fields(line)
+		var out strings.Builder
+		if code := program(t.Context(), args, console.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != console.ExitBadInput || !strings.Contains(out.String(), ": give your reason in place of "+args[len(args)-1]) {
+			t.Errorf("%s: %d %s", line, code, out.String())
+		}
+	}
+	says(t, console.ExitBadInput, "NODE stands for the value that you give", "runbook", "plan", "stop.yaml", "--cluster", "orders", "-i", "node=NODE")
 }
 
 func TestRerunOfAStepAloneAndWithThoseAfterIt(t *testing.T) {

@@ -64,7 +64,7 @@ type disksResult struct {
 	Undos    int            `json:"undo_kills"` // kills of a process that undid the run
 	Moments  []string       `json:"moments"`    // of the journal at which it was killed
 	Missed   []string       `json:"missed,omitempty"`
-	Untried  []string       `json:"untried,omitempty"` // moments for which there was no time
+	Untried  []string       `json:"untried,omitempty"` // moments at which it was not killed yet
 	Ends     map[string]int `json:"ends"`
 	Looks    int            `json:"looks"`          // at the machines, when a run had ended
 	Compared int64          `json:"bytes_compared"` // of files, on one leg and on the other

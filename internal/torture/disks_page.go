@@ -22,10 +22,10 @@ to two machines, and each is where its provider says; the record of the legs mat
 acknowledged row is present; sha256 of files beside the database. Where both legs are in step, every block of every file is read from either leg, past md, and compared. ` + "`make disks`" + ` repeats
 this.
 
-On 25 November 2026 the machine was overloaded (two processors, load 30 to 80): only ` + "`superdisk/detach-network`" + ` was attacked, at every place of its journal, and its undo was not; the test itself was ended then. The runbooks
-that are missing in the table have **not** been attacked in this way.
+On 25 November 2026 the machine was overloaded (two processors, load 30 to 80): only ` + "`superdisk/detach-network`" + ` was attacked, at every place of its journal; its undo, and the runbooks that are missing in the table, have
+**not** been attacked in this way yet.
 
-- **places**: at how many of the places above Plimsoll was killed, of how many. The others were not reached again by a process that resumed, because it found the step already done; or there was no time.
+- **places**: at how many of the places above Plimsoll was killed, of how many. The others were not reached again by a process that resumed, because it found the step already done, or were not attacked yet.
 - **undo kills**: kills of a process that undid the run. **checks**: how many runs were examined at their end. **compared**: bytes of files that were read from both legs.
 
 `
@@ -60,7 +60,7 @@ func disksTable(all []disksResult) string {
 		for _, places := range []struct {
 			why  string
 			list []string
-		}{{"not reached again", r.Missed}, {"no time", r.Untried}} {
+		}{{"not reached again", r.Missed}, {"not attacked yet", r.Untried}} {
 			if len(places.list) > 0 {
 				fmt.Fprintf(&missed, "- `%s`, %s: %s\n", r.Runbook, places.why, strings.Join(places.list, ", "))
 			}

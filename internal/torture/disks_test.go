@@ -68,7 +68,7 @@ func TestTheTableOfDisks(t *testing.T) {
 	}, {Runbook: "superdisk/create", Ends: map[string]int{"done": 1}}})
 	for _, want := range []string{
 		"| `superdisk/create` | 0 | 0 | 0 |  | 0 of 0 | 1 |  |  | 0 |  |  | 0s |\n| `superdisk/retire` | 5 | 7 | 30 | 4 | 2 of 4 | 5 | 2 |  | 7 | 3 MiB | 2 | 0s |",
-		"- `superdisk/retire`, not reached again: ended\n- `superdisk/retire`, no time: undone stop\n",
+		"- `superdisk/retire`, not reached again: ended\n- `superdisk/retire`, not attacked yet: undone stop\n",
 		"- `superdisk/retire`, undone in the middle of stop: a claim is left\n",
 	} {
 		if !strings.Contains(text, want) {

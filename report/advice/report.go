@@ -204,7 +204,7 @@ func each(o advise.Option) string {
 	}
 	s := fmt.Sprintf("%s %.3g", o.Change.Currency, *o.PerRead)
 	switch low, high := fmt.Sprintf("%.2g", o.PerReadLow), fmt.Sprintf("%.2g", o.PerReadHigh); {
-	case o.PerReadHigh >= forever:
+	case o.PerReadHigh >= advise.Forever:
 		s += fmt.Sprintf(" (%s or more)", low)
 	case low != high:
 		s += fmt.Sprintf(" (%s to %s)", low, high)
@@ -215,8 +215,8 @@ func each(o advise.Option) string {
 // ended is the effect of which 0 seconds say that it is so already.
 const ended = "until the burst ends"
 
-// forever is from when on a time is called never.
-const forever = 1e11
+// never is from when on a time is called so, in seconds: longer ones do not fit into a duration.
+const never = 9e9
 
 func effect(o advise.Option, what string) string {
 	for _, e := range o.Effects {
@@ -225,7 +225,7 @@ func effect(o advise.Option, what string) string {
 		}
 		unit := quantity.Unit(e.Unit)
 		write := func(v float64) string {
-			if unit == quantity.Seconds && v >= forever {
+			if unit == quantity.Seconds && v >= never {
 				return "never"
 			}
 			if what == ended && v == 0 {

@@ -74,3 +74,16 @@ func TestMemoryIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// A price without bound says so, one that is only high does not; a time that no duration holds is never.
+func TestWhatDoesNotEnd(t *testing.T) {
+	low := 1.0
+	for high, want := range map[float64]string{advise.Forever: "USD 1 (1 or more)", advise.Forever / 2: "USD 1 (1 to 5e+11)"} {
+		if got := each(advise.Option{PerRead: &low, PerReadLow: 1, PerReadHigh: high, Change: advise.Price{Currency: "USD"}}); got != want {
+			t.Errorf("up to %g: %q, want %q", high, got, want)
+		}
+	}
+	if got := effect(advise.Option{Effects: []advise.Effect{{What: "full", Unit: "seconds", Then: 2e10, Low: 2e10, High: 2e10}}}, "full"); got != "never" {
+		t.Errorf("in 600 years: %q", got)
+	}
+}

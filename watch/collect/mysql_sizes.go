@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,12 +70,31 @@ func (s *slow) sizesChanged(ctx context.Context, now time.Time, r *watch.Reading
 		}
 		all := make(map[string]float64, rows.Rows)
 		for row := range rows.Rows {
-			name, _, _ := strings.Cut(strings.Replace(text(rows.At(row, 0)), "/", ".", 1), "#") // partitions belong to their table
-			size, _ := number(rows.At(row, 1))
-			all[name] += size
+			if name := tableOfFile(text(rows.At(row, 0))); name != "" {
+				size, _ := number(rows.At(row, 1))
+				all[name] += size
+			}
 		}
 		r.Changes = append(r.Changes, s.sizes.turn(now, all)...)
 		return nil
 	}
 	return nil
+}
+
+// encoded is a character of a name as it stands in the name of its file.
+var encoded = regexp.MustCompile(`@[0-9a-f]{4}`)
+
+// tableOfFile is the table that a file belongs to, of which it may be a partition; empty: it is a copy that an ALTER TABLE is making.
+func tableOfFile(name string) string {
+	if strings.Contains(name, "/#sql") {
+		return ""
+	}
+	name, _, _ = strings.Cut(strings.Replace(name, "/", ".", 1), "#")
+	return encoded.ReplaceAllStringFunc(name, func(one string) string {
+		r, err := strconv.ParseUint(one[1:], 16, 16)
+		if err != nil {
+			return one
+		}
+		return string(rune(r))
+	})
 }

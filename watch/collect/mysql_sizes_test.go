@@ -29,3 +29,15 @@ func TestASuddenGrowthIsAChange(t *testing.T) {
 		}
 	}
 }
+
+// A file belongs to the table whose name people know; a copy that an ALTER TABLE is making belongs to none yet.
+func TestTheTableOfAFile(t *testing.T) {
+	for file, want := range map[string]string{
+		"shop/orders": "shop.orders", "shop/orders#p#p2026": "shop.orders", "shop/orders#P#p0#SP#s1": "shop.orders", "mysql": "mysql",
+		"my@002dapp/t@0023@00e9": "my-app.t#é", "shop/#sql-ib1087-2843": "", "shop/#sql-alter-4f2-9": "", "shop/#sql-ib12#p#p0": "",
+	} {
+		if got := tableOfFile(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}

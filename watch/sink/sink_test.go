@@ -38,9 +38,9 @@ func TestWhatIsPosted(t *testing.T) {
 		path string
 		want []string
 	}{
-		{Webhook{engine.Secret(server.URL + "/hook")}, "/hook", []string{`"version":"4"`, `"status":"firing"`, `"startsAt":"2023-11-14T22:13:20Z"`, `"do":"Fail over."`}},
+		{Webhook{engine.Secret(server.URL + "/hook")}, "/hook", []string{`"version":"4"`, `"status":"firing"`, `"startsAt":"2023-11-14T22:13:20Z"`, `"do":"Fail over."`, `"command":"plimsoll runbook plan mysql/failover --cluster orders`}},
 		{Slack{engine.Secret(server.URL + "/slack")}, "/slack", []string{`"text":"[FIRING] orders/n1 does not answer\n`, "Runbook: plimsoll runbook plan mysql/failover --cluster orders"}},
-		{Alertmanager{engine.Secret(server.URL)}, "/api/v2/alerts", []string{`"alertname":"InstanceDown"`, `"annotations":{`}},
+		{Alertmanager{engine.Secret(server.URL)}, "/api/v2/alerts", []string{`"alertname":"InstanceDown"`, `"annotations":{`, `"command":"plimsoll runbook plan mysql/failover --cluster orders`}},
 	} {
 		if err := c.to.Tell(t.Context(), notice()); err != nil {
 			t.Fatal(err)

@@ -71,7 +71,7 @@ type webhookAlert struct {
 
 func alertOf(a watch.Alert) webhookAlert {
 	w := webhookAlert{Status: a.State, Labels: a.Labels, StartsAt: a.Since, Annotations: map[string]string{"summary": a.Summary}}
-	for name, text := range map[string]string{"why": a.Why, "do": a.Do, "runbook": a.Runbook, "inputs": a.Inputs} {
+	for name, text := range map[string]string{"why": a.Why, "do": a.Do, "runbook": a.Runbook, "inputs": a.Inputs, "command": a.Command()} {
 		if text != "" {
 			w.Annotations[name] = text
 		}

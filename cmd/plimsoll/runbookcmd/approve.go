@@ -86,7 +86,7 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&w.Step, "step", "", "which step, if several wait")
 	console.Completing(cmd, "step", completeSteps)
-	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	console.Reason(cmd, &w.Reason, "reason", "for the record")
 	cmd.Flags().StringVar(&plan, "plan", "", "hash of the plan that you have read, or its first characters; the answer is refused if the run has another plan")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	if verb == "approve" {

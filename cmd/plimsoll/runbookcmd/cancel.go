@@ -66,8 +66,8 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 		},
 	}
 	cmd.Flags().BoolVar(&w.Undo, "undo", false, "undo what was done")
-	cmd.Flags().StringVar(&w.Leave, "leave", "", "release the cluster as it is, without undoing what stays done, for this `REASON`; it stays visible until it is fixed")
-	cmd.Flags().StringVar(&w.Reason, "reason", "", "for the record")
+	console.Reason(cmd, &w.Leave, "leave", "release the cluster as it is, without undoing what stays done, for this `REASON`; it stays visible until it is fixed")
+	console.Reason(cmd, &w.Reason, "reason", "for the record")
 	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")

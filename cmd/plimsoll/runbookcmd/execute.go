@@ -1,6 +1,7 @@
 package runbookcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		}
 		return console.WithCode{Code: console.ExitRemainders}
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != "cancel":
-		fmt.Fprintf(c.Err, "run %s: %s, as plimsoll runbook cancel asked; the run is not done\n", run, st.Outcome)
+		fmt.Fprintf(c.Err, "run %s: %s; the run is not done\n", run, cancelledBy(st))
 		return console.WithCode{Code: console.ExitTrouble}
 	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
@@ -164,6 +165,28 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// cancelledBy is how a run that was cancelled ended, and by whom and why.
+func cancelledBy(st *journal.State) string {
+	text := string(st.Outcome)
+	if st.Outcome == journal.RunUndone {
+		text += ", because it was cancelled"
+	}
+	if st.Stopping == nil {
+		return text
+	}
+	by, why := st.Stopping.By, cmp.Or(st.Stopping.Reason, st.Stopping.Leave)
+	if o := st.Stopping.Order; o != nil { // of the session that cancelled it
+		by, why = o.By, cmp.Or(o.Reason, o.Leave)
+	}
+	if by != "" {
+		text += " by " + by
+	}
+	if why != "" {
+		text += " (" + why + ")"
+	}
+	return text
 }
 
 // idle tells whether no step of a run acted, though the runbook has some that could.

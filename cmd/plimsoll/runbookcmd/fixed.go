@@ -35,6 +35,6 @@ by itself.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "for the record (required)")
+	console.Reason(cmd, &reason, "reason", "for the record (required)")
 	return cmd
 }

@@ -60,6 +60,18 @@ func (q *Request) planAgain(name string) string {
 	return "plimsoll runbook plan " + hint.Quoted(name) + q.asTyped()
 }
 
+// runWith is the command that runs the plan of a hash, and no other.
+func (q *Request) runWith(name, hash string) string {
+	text := "plimsoll runbook run " + hint.Quoted(name) + q.asTyped()
+	if q.override != "" {
+		text += " --override " + hint.Quoted(q.override)
+	}
+	if q.breakLock != "" {
+		text += " --break-lock " + hint.Quoted(q.breakLock)
+	}
+	return text + " --plan " + hash
+}
+
 // Said is the inputs by name.
 func (q *Request) Said() (map[string]string, error) {
 	said := map[string]string{}

@@ -47,7 +47,7 @@ Name a step of a rolling group with its target: group[target].step.`,
 	cmd.Flags().StringVar(&o.Step, "step", "", "the step to run again (required)")
 	console.Completing(cmd, "step", completeSteps)
 	cmd.Flags().BoolVar(&o.Downstream, "downstream", false, "and all steps after it")
-	cmd.Flags().StringVar(&o.Reason, "reason", "", "for the record (required)")
+	console.Reason(cmd, &o.Reason, "reason", "for the record (required)")
 	changedFlag(cmd, &o.Changed)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd

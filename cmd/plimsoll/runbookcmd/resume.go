@@ -36,7 +36,7 @@ again. A step that was interrupted and is not safe to repeat needs a person: res
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "accepted for scripts that pass it to every command; resume never asks")
-	cmd.Flags().StringVar(&reason, "reason", "", "for the record")
+	console.Reason(cmd, &reason, "reason", "for the record")
 	changedFlag(cmd, &changed)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd
@@ -44,5 +44,5 @@ again. A step that was interrupted and is not safe to repeat needs a person: res
 
 // changedFlag lets a person say that a run goes on by actions that changed since it was planned.
 func changedFlag(cmd *cobra.Command, reason *string) {
-	cmd.Flags().StringVar(reason, "changed-actions", "", "continue although actions have other versions than when the run was planned, for this `REASON`, which is kept with the run")
+	console.Reason(cmd, reason, "changed-actions", "continue although actions have other versions than when the run was planned, for this `REASON`, which is kept with the run")
 }

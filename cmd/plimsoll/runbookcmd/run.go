@@ -37,7 +37,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				if plan != "" && plan != p.Header.Plan.Hash {
-					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the plan above; to run it, give its hash: --plan " + p.Header.Plan.Hash}
+					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the plan above; to run it: " + q.runWith(args[0], p.Header.Plan.Hash)}
 				}
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					return err
@@ -61,8 +61,8 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 	q.Flags(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().StringVar(&plan, "plan", "", "run only if the plan has this hash, without asking")
-	cmd.Flags().StringVar(&q.override, "override", "", "run in spite of a closed gate, for this `REASON`, which is kept with the run")
-	cmd.Flags().StringVar(&q.breakLock, "break-lock", "", "take over the lock of a run that no process executes any more, for this `REASON`")
+	console.Reason(cmd, &q.override, "override", "run in spite of a closed gate, for this `REASON`, which is kept with the run")
+	console.Reason(cmd, &q.breakLock, "break-lock", "take over the lock of a run that no process executes any more, for this `REASON`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd
 }

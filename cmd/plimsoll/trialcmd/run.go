@@ -51,7 +51,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 an error or COULD NOT R
 	addTrialOptions(cmd, &o.Options)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the result (default results/NAME/TIME)")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask before putting a target in production under load")
-	cmd.Flags().StringVar(&o.breakLock, "break-lock", "", "with a target: take over the lock of a run or a trial that no process executes any more, for this `REASON`")
+	console.Reason(cmd, &o.breakLock, "break-lock", "with a target: take over the lock of a run or a trial that no process executes any more, for this `REASON`")
 	cmd.Flags().StringVar(&o.noise, "noise", "auto", "how long to measure the noise of the load before the trial, and with it the smallest difference that the trial could show: a time, auto (15s before a trial of five minutes or more) or off")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the verdict as JSON")
 	return cmd
