@@ -96,9 +96,9 @@ func refuseLeaderless(all []peer) error {
 		}
 	}
 	return &hint.PermanentError{
-		Reason: "every node answers, and none accepts writes: a change was stopped in the middle",
-		Advice: "resume or cancel the run that did it, in the state folder where it was begun (plimsoll runbook status lists it there). If that folder is lost, make the server with the most transactions the primary " +
-			"by a runbook of your own with one step, uses: mysql.promote (plimsoll runbook show mysql.promote), with --break-lock REASON; then mysql/rejoin -i node=NODE for every node that follows nobody",
+		Reason: "every node answers, and none accepts writes: a change was perhaps stopped in its middle",
+		Advice: "go on in the state folder where that run was begun (plimsoll runbook status lists it): plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo. If that folder is lost, write a runbook with one step, " +
+			"uses: mysql.promote, for the server with the most transactions, and run it: plimsoll runbook run FILE --cluster NAME --break-lock REASON; then mysql/rejoin -i node=NODE for every node that follows nobody",
 	}
 }
 
