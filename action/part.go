@@ -32,9 +32,9 @@ func (s onServer) keepPart(ctx context.Context, on *cluster.Cluster, c Call) (Fa
 	if was {
 		return Facts{"closed_again": true}, s.setReadOnly(ctx, on, "ON")
 	}
-	err := on.Succeeded(ctx, s.Node)
+	err := cluster.Succeeded(ctx, on, s.Node)
 	if err == nil && c.Resumed {
-		err = on.Replaced(ctx, s.Node, false)
+		err = cluster.Replaced(ctx, on, s.Node, false)
 	}
 	if err != nil {
 		return Facts{"stays_closed": err.Error()}, nil

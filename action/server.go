@@ -233,7 +233,7 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 		}
 	}
 	if was, _ := c.Before[primaryFact].(bool); was {
-		if err := on.Replaced(ctx, s.Node, c.Resumed); err != nil {
+		if err := cluster.Replaced(ctx, on, s.Node, c.Resumed); err != nil {
 			return err
 		}
 	}

@@ -141,13 +141,13 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 }
 
 // Succeeded refuses to let a server take writes again while another node is the primary.
-func (s *Cluster) Succeeded(ctx context.Context, node string) error {
-	_, err := s.led(ctx, node)
+func Succeeded(ctx context.Context, s *Cluster, node string) error {
+	_, err := led(ctx, s, node)
 	return err
 }
 
 // led is Succeeded, and tells whether it is known which node is the primary.
-func (s *Cluster) led(ctx context.Context, node string) (known bool, err error) {
+func led(ctx context.Context, s *Cluster, node string) (known bool, err error) {
 	if s.roles == nil {
 		return true, nil
 	}
@@ -166,8 +166,8 @@ func (s *Cluster) led(ctx context.Context, node string) (known bool, err error) 
 // Replaced refuses to let a server take writes again that was the primary before, when it has, or may have, a successor: it would be a second
 // primary. A node that does not answer may be the successor if another node follows it; when the process that took the writes from the server
 // has ended since, that it does not answer is enough.
-func (s *Cluster) Replaced(ctx context.Context, node string, resumed bool) error {
-	if known, err := s.led(ctx, node); known || err != nil {
+func Replaced(ctx context.Context, s *Cluster, node string, resumed bool) error {
+	if known, err := led(ctx, s, node); known || err != nil {
 		return err
 	}
 	nodes, err := s.List(ctx)

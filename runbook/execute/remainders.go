@@ -66,7 +66,7 @@ func (s *Service) unnotedOn(ctx context.Context, cluster string) ([]journal.Rema
 	if err != nil {
 		return nil, err
 	}
-	return s.sinceMade(ctx, cluster, slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster }))
+	return sinceMade(ctx, cluster, s.Open, slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster }))
 }
 
 // takenUp are the remainders of earlier runs that this one has mended: a target that it worked on, and did not leave out itself; a

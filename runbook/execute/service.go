@@ -309,15 +309,15 @@ func (s *Service) notedOn(ctx context.Context, cluster string) ([]journal.Remain
 	if err != nil {
 		return nil, err
 	}
-	return s.sinceMade(ctx, cluster, open)
+	return sinceMade(ctx, cluster, s.Open, open)
 }
 
 // sinceMade are those of some remainders that the cluster still has: what was left before its servers were made is gone.
-func (s *Service) sinceMade(ctx context.Context, cluster string, open []journal.Remainder) ([]journal.Remainder, error) {
+func sinceMade(ctx context.Context, name string, reach func(context.Context, string) (*cluster.Cluster, error), open []journal.Remainder) ([]journal.Remainder, error) {
 	if len(open) == 0 {
 		return nil, nil
 	}
-	on, err := s.Open(ctx, cluster)
+	on, err := reach(ctx, name)
 	if err != nil {
 		return open, nil //nolint:nilerr // it is not known when it was made: what was left is said
 	}
