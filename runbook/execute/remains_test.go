@@ -62,7 +62,7 @@ steps:
 				if how == "a person cancels" {
 					st = b.runSession(run, journal.Command{Do: "cancel", Undo: true})
 				}
-				if st.Outcome != journal.RunUndone || st.Status() != journal.UndoneWithRemainders || b.read("a") != "" || len(b.events(run, journal.Undone)) != 2 {
+				if st.Outcome != journal.RunUndone || st.Status() != journal.UndoneWithRemainders || b.read("a") != "" || len(b.events(run, journal.Undone)) != 3 {
 					t.Fatalf("%q, %q, undone %+v", st.Outcome, st.Status(), b.events(run, journal.Undone))
 				}
 				if left := st.Remainders(); len(left) != 1 || left[0].Step != "b" || !strings.Contains(left[0].String(), "was undone, but for max_connections of node n1 (step b): it is 90 now") {

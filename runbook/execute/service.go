@@ -328,7 +328,7 @@ func sinceMade(ctx context.Context, name string, reach func(context.Context, str
 }
 
 // Unreleased are the clusters that a run has not given back though it has ended, and nobody is about to.
-func (s *Service) Unreleased(ctx context.Context, run string, st *journal.State) ([]lock.Unreleased, error) {
+func Unreleased(ctx context.Context, s *Service, run string, st *journal.State) ([]lock.Unreleased, error) {
 	all, err := s.locks().Unreleased(ctx, run, st)
 	if err != nil || len(all) == 0 {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 	"plimsoll/runbook/runbooktest"
 )
 
-// looking is a cluster that tells who has it.
-type looking struct{ *runbooktest.MemoryLock }
+// lookedAt is a cluster that tells who has it.
+type lookedAt struct{ *runbooktest.MemoryLock }
 
-func (l looking) Look(_ context.Context, cluster string) error {
+func (l lookedAt) Look(_ context.Context, cluster string) error {
 	if l.Has.Run == "" {
 		return nil
 	}
@@ -32,10 +32,10 @@ func TestAClusterThatAnEndedRunHasNotReleasedIsTold(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			shared := &runbooktest.MemoryLock{}
-			b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return looking{shared} }
+			b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return lookedAt{shared} }
 			told := func(run string) (status, plan []lock.Unreleased) {
 				t.Helper()
-				status, err := b.Unreleased(t.Context(), run, b.stateOf(run))
+				status, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +111,7 @@ func TestOnlyTheClusterThatKeepsItsClaimIsTold(t *testing.T) {
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatal(st.Outcome)
 	}
-	all, err := b.Unreleased(t.Context(), run, b.stateOf(run))
+	all, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run))
 	if err != nil || len(all) != 1 || all[0].Cluster != "lab2" {
 		t.Errorf("%v, %v", all, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
 	"plimsoll/hint"
+	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
 )
@@ -105,7 +106,7 @@ func readStatus(ctx context.Context, d *runs.Service, r durable.Run) (Status, er
 		return Status{}, err
 	}
 	s := statusOf(r.ID, st, now)
-	s.Unreleased, err = d.Unreleased(ctx, r.ID, st)
+	s.Unreleased, err = execute.Unreleased(ctx, d.Service, r.ID, st)
 	return s, err
 }
 
@@ -181,7 +182,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
 		status = "stopped"
 	}
-	if s.Unreleased, err = d.Unreleased(ctx, run, st); err != nil {
+	if s.Unreleased, err = execute.Unreleased(ctx, d.Service, run, st); err != nil {
 		return err
 	}
 	if asJSON {
