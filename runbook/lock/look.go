@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -15,29 +16,38 @@ type Looker interface {
 	Look(ctx context.Context, cluster string) error
 }
 
+// EndedError says that the run has ended which has a cluster: whoever takes it passes that over.
+type EndedError struct{ Unreleased }
+
+func (e *EndedError) Error() string { return e.String() }
+
 // Held says which run has a cluster, in this store or by its claim in the cluster itself; nil if none has. It changes nothing.
-// *BusyError, *action.ClaimedError.
+// *BusyError, *action.ClaimedError, *EndedError.
 func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) error {
 	lease, err := l.Store.Lease(ctx, LeaseName(name))
 	if err != nil {
 		return err
 	}
-	ended := lease.Holder != "" && (l.ended(ctx, lease.Holder) || lease.Expires.Before(time.Now()) && l.unmade(ctx, lease.Holder))
-	if lease.Holder != "" && !ended {
+	var left error
+	switch {
+	case lease.Holder == "":
+	case l.ended(ctx, lease.Holder):
+		left = &EndedError{Unreleased{Cluster: name, Run: lease.Holder}}
+	case lease.Expires.After(time.Now()) || !l.unmade(ctx, lease.Holder):
 		return l.busy(ctx, name, lease)
 	}
 	if l.ClusterLock == nil {
-		return nil
+		return left
 	}
 	looker, can := l.ClusterLock(on).(Looker)
 	if !can {
-		return nil
+		return left
 	}
 	limited, cancel := context.WithTimeout(ctx, LongPatience)
 	defer cancel()
 	err = looker.Look(limited, name)
 	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) && claimed.Run != "" && l.ended(ctx, claimed.Run) {
-		return nil // what it left is passed over when the cluster is taken
+		return &EndedError{Unreleased{Cluster: name, Run: claimed.Run}}
 	}
-	return err
+	return cmp.Or(err, left)
 }
