@@ -19,7 +19,7 @@ func TestTheTourOfTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(t.TempDir(), "plimsoll")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	env := append(os.Environ(), "PLIMSOLL_HOME="+filepath.Join(t.TempDir(), "home"), "NO_COLOR=1")
