@@ -92,19 +92,3 @@ func TestInstallExpandsTheHomeFolder(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// go install from a clone gives a program that works.
-func TestGoInstallFromAClone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	bin := t.TempDir()
-	install := exec.CommandContext(t.Context(), "go", "install", "./cmd/plimsoll")
-	install.Dir, install.Env = "../..", append(os.Environ(), "GOBIN="+bin)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if out, err := exec.CommandContext(t.Context(), bin+"/plimsoll", "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "plimsoll ") {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
