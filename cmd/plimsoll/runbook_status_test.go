@@ -125,6 +125,7 @@ func TestStatusSaysWhatAnEndedRunHasNotReleased(t *testing.T) {
 	status := func() string {
 		t.Helper()
 		out, said, code := typed(t, "runbook", "status", "--json")
+		all = nil
 		if err := json.Unmarshal([]byte(out), &all); code != 0 || err != nil || len(all) != 1 {
 			t.Fatalf("%d %s%s, %v", code, out, said, err)
 		}
