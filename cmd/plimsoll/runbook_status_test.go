@@ -113,7 +113,7 @@ func TestStatusSaysWhatAnEndedRunHasNotReleased(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("PLIMSOLL_HOME", filepath.Join(dir, "home"))
 	for name, text := range map[string]string{
-		"plimsoll.yaml": "clusters: {e1: {engine: mysql, environment: staging, user: u, nodes: [{name: n1, address: '127.0.0.1:1'}]}}\n",
+		"plimsoll.yaml": "clusters: {e1: {engine: singlestore, environment: staging, user: u, nodes: [{name: n1, address: '127.0.0.1:1'}]}}\n", // which stores no claim
 		"r.yaml":        "runbook: own/r\nsteps: [{id: a, uses: command, with: {run: 'touch a', check: 'test -e a'}}]\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -125,6 +125,7 @@ func TestStatusSaysWhatAnEndedRunHasNotReleased(t *testing.T) {
 	status := func() string {
 		t.Helper()
 		out, said, code := typed(t, "runbook", "status", "--json")
+		all = nil
 		if err := json.Unmarshal([]byte(out), &all); code != 0 || err != nil || len(all) != 1 {
 			t.Fatalf("%d %s%s, %v", code, out, said, err)
 		}

@@ -154,15 +154,16 @@ func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Heade
 		}
 		var busy *lock.BusyError
 		var claimed *action.ClaimedError
-		var ended *lock.EndedError
-		switch err := s.locks().Held(ctx, one, name); {
+		left, err := s.locks().Held(ctx, one, name)
+		if left != nil {
+			if executes, err := s.Store.Executes(ctx, left.Run); err != nil || !executes { // else it is about to
+				p.Unreleased = append(p.Unreleased, *left)
+			}
+		}
+		switch {
 		case errors.As(err, &busy), errors.As(err, &claimed):
 			p.Silent, p.Held = nil, err
 			return
-		case errors.As(err, &ended):
-			if executes, err := s.Store.Executes(ctx, ended.Run); err != nil || !executes { // else it is about to
-				p.Unreleased = append(p.Unreleased, ended.Unreleased)
-			}
 		case err != nil:
 			p.Silent[name] = journal.OneLine(err)
 		}

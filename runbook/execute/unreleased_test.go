@@ -116,3 +116,21 @@ func TestOnlyTheClusterThatKeepsItsClaimIsTold(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 }
+
+// A claim that its cluster never took, as it never answered, stays nowhere: there is nothing to release.
+func TestAClaimThatWasNeverStoredIsNotToldToStay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shared := &runbooktest.MemoryLock{Unclear: true, Mute: true}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return lookedAt{shared} }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatal(st.Outcome)
+	}
+	if all, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run)); err != nil || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if gave, err := b.GiveBack(t.Context(), run); gave || err != nil {
+		t.Errorf("gave back %v, %v", gave, err)
+	}
+}

@@ -87,8 +87,8 @@ func (l *Locks) Unreleased(ctx context.Context, run string, st *journal.State) (
 	return all, err
 }
 
-// unreleased are the leases of those clusters, by cluster. One that nobody has is of a run whose claim stays in the cluster itself, and since which
-// no other of this store has had it.
+// unreleased are the leases of those clusters, by cluster. One that nobody has is of a run whose claim was stored in the cluster itself and stays there,
+// and since which no other of this store has had it.
 func (l *Locks) unreleased(ctx context.Context, run string, st *journal.State) (map[string]durable.Lease, error) {
 	if !st.Outcome.Over() || st.Book == nil || st.Book.Lock != runbook.LockCluster {
 		return nil, nil
@@ -99,7 +99,7 @@ func (l *Locks) unreleased(ctx context.Context, run string, st *journal.State) (
 		if err != nil {
 			return nil, err
 		}
-		if lease.Holder == run || lease.Holder == "" && slices.Contains(st.ClaimStays, name) && lease.Epoch <= st.Epochs[name] {
+		if lease.Holder == run || lease.Holder == "" && slices.Contains(st.ClaimStays, name) && st.Unclaimed[name] == "" && lease.Epoch <= st.Epochs[name] {
 			leases[name] = lease
 		}
 	}

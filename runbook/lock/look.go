@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -16,38 +15,32 @@ type Looker interface {
 	Look(ctx context.Context, cluster string) error
 }
 
-// EndedError says that the run has ended which has a cluster: whoever takes it passes that over.
-type EndedError struct{ Unreleased }
-
-func (e *EndedError) Error() string { return e.String() }
-
 // Held says which run has a cluster, in this store or by its claim in the cluster itself; nil if none has. It changes nothing.
-// *BusyError, *action.ClaimedError, *EndedError.
-func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) error {
+// *BusyError, *action.ClaimedError. One that has ended is passed over by whoever takes the cluster: left tells of it, beside an error too.
+func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) (left *Unreleased, err error) {
 	lease, err := l.Store.Lease(ctx, LeaseName(name))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var left error
 	switch {
 	case lease.Holder == "":
 	case l.ended(ctx, lease.Holder):
-		left = &EndedError{Unreleased{Cluster: name, Run: lease.Holder}}
+		left = &Unreleased{Cluster: name, Run: lease.Holder}
 	case lease.Expires.After(time.Now()) || !l.unmade(ctx, lease.Holder):
-		return l.busy(ctx, name, lease)
+		return nil, l.busy(ctx, name, lease)
 	}
 	if l.ClusterLock == nil {
-		return left
+		return left, nil
 	}
 	looker, can := l.ClusterLock(on).(Looker)
 	if !can {
-		return left
+		return left, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, LongPatience)
 	defer cancel()
 	err = looker.Look(limited, name)
 	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) && claimed.Run != "" && l.ended(ctx, claimed.Run) {
-		return &EndedError{Unreleased{Cluster: name, Run: claimed.Run}}
+		return &Unreleased{Cluster: name, Run: claimed.Run}, nil
 	}
-	return cmp.Or(err, left)
+	return left, err
 }
