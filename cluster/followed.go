@@ -160,7 +160,7 @@ func led(ctx context.Context, on *Cluster, node string) (known bool, err error) 
 		return true, nil
 	}
 	return true, &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
-		Advice: fmt.Sprintf("start it read-only by hand, then plimsoll runbook plan mysql/rejoin --cluster %s -i node=%s", s.Name, node)}
+		Advice: fmt.Sprintf("start it read-only by hand, then plimsoll runbook plan mysql/rejoin --cluster %s -i node=%s", on.Name, node)}
 }
 
 // Replaced refuses to let a server take writes again that was the primary before, when it has, or may have, a successor: it would be a second

@@ -66,6 +66,10 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	if asJSON {
 		return console.PrintJSON(c, all)
 	}
+	if len(all) == 0 {
+		fmt.Fprintln(c.Err, "no runs; plimsoll runbook list shows the runbooks, and plimsoll runbook plan what one would do")
+		return nil
+	}
 	w := tabwriter.NewWriter(c.Prose(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
