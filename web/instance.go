@@ -386,8 +386,7 @@ func (s fleetHandlers) changes(ctx context.Context, instance string, from, to ti
 	if err != nil && ctx.Err() == nil {
 		s.Log.Error("read the runs", "error", err)
 	}
-	for _, one := range runs {
-		row := rowOf(one)
+	for _, row := range runs {
 		if instance != "" && row.Cluster != clusterOf(instance) {
 			continue
 		}

@@ -20,11 +20,11 @@ import (
 // How the streams keep time.
 const (
 	mostStreams = 200
-	lookEvery   = time.Second            // at what is shown, without a reason
-	lookAgain   = 100 * time.Millisecond // at the earliest, when something happened
-	listenEvery = 100 * time.Millisecond // for what other processes write into the journals
-	pingEvery   = 5 * time.Second        // a stream that is mute for longer than two of these is taken for dead by the page
-	slowest     = 30 * time.Second       // a reader who takes nothing for so long is cut off
+	lookEvery   = time.Second           // at what is shown, without a reason
+	lookAgain   = 50 * time.Millisecond // at the earliest, when something happened
+	listenEvery = 40 * time.Millisecond // for what other processes write into the journals
+	pingEvery   = 5 * time.Second       // a stream that is mute for longer than two of these is taken for dead by the page
+	slowest     = 30 * time.Second      // a reader who takes nothing for so long is cut off
 )
 
 // live keeps the pages that somebody looks at up to date: each is rendered once for all who see the same, and only the parts of it that

@@ -55,8 +55,7 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t := today{Asking: []runRow{}, Stopped: []runRow{}, Alerts: []alertView{}, Urgent: fleetHandlers{s}.urgent(r.Context()), Running: []runRow{}, Recent: []runRow{}}
-	for _, one := range all {
-		row := rowOf(one)
+	for _, row := range all {
 		if row.Changed.After(t.Since) {
 			t.Since = row.Changed
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +140,16 @@ func wantsJSON(r *http.Request) bool {
 // colours are what a program writes for a terminal, and what else would be a control character.
 var colours = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
-func plain(b []byte) []byte { return colours.ReplaceAll(b, nil) }
+// plain is a page without them. Most pages have none, and are not searched by the expression, which takes longer than all else of a long page.
+func plain(b []byte) []byte {
+	if !slices.ContainsFunc(b, control) {
+		return b
+	}
+	return colours.ReplaceAll(b, nil)
+}
+
+// control tells whether a character is one of those that colours takes away.
+func control(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f }
 
 // prefer keeps the language and the clock that a person chose, and goes back to where they were.
 func (s *Server) prefer(w http.ResponseWriter, r *http.Request) error {

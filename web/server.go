@@ -40,6 +40,7 @@ type Server struct {
 	screens screens
 	turn    *turn
 	states  states
+	reports reports
 	live    *live
 	running *bench
 	looks   *adviceLooks
