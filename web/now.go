@@ -42,6 +42,15 @@ func (t today) Headline() (keys []headlineKey) {
 	return keys
 }
 
+// mostTrouble is how many alerts, and how many instances that do not answer, the page lists: it is to be read at a glance.
+const mostTrouble = 10
+
+// WorstAlerts and FirstDown are those that the page lists; MoreAlerts and MoreDown how many it does not.
+func (t today) WorstAlerts() []alertView { return t.Alerts[:min(len(t.Alerts), mostTrouble)] }
+func (t today) MoreAlerts() int          { return len(t.Alerts) - len(t.WorstAlerts()) }
+func (t today) FirstDown() []instanceRow { return t.Down[:min(len(t.Down), mostTrouble)] }
+func (t today) MoreDown() int            { return len(t.Down) - len(t.FirstDown()) }
+
 type headlineKey struct {
 	Kind  string
 	Count int
@@ -78,6 +87,7 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 			t.Alerts = append(t.Alerts, s.viewOf(a))
 		}
 	}
+	slices.SortStableFunc(t.Alerts, func(a, b alertView) int { return rank(a.Alert) - rank(b.Alert) })
 	for _, i := range f.Instances {
 		if i.State == watch.Down {
 			t.Down = append(t.Down, rowOfInstance(i))

@@ -3,6 +3,7 @@ package web
 import (
 	"html"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -141,13 +142,16 @@ func (s *show) put(parts map[string]string) {
 	}
 }
 
-// since returns what changed after a version, the version now, and what to wait for.
-func (s *show) since(version int) ([]update, int, <-chan struct{}) {
+// since returns what changed after a version, the version now, and what to wait for. What a reader has before it had a version is not sent again.
+func (s *show) since(version int, before map[string]*part) ([]update, int, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []update
 	for _, id := range document.SortedKeys(s.parts) {
 		p := s.parts[id]
+		if has := before[id]; has != nil {
+			p = p.after(has, version)
+		}
 		if p.version > version {
 			all = append(all, update{ID: id, HTML: p.html})
 			continue
@@ -169,4 +173,18 @@ func (s *show) since(version int) ([]update, int, <-chan struct{}) {
 		}
 	}
 	return all, s.version, s.changed
+}
+
+// after is the part as it is for a reader who has it as it was before: what is the same has that version.
+func (p *part) after(before *part, version int) *part {
+	one := *p
+	one.rows = maps.Clone(p.rows)
+	has := *before
+	has.version, has.ordered, has.rows = version, version, maps.Clone(before.rows)
+	for key, r := range has.rows {
+		r.version = version
+		has.rows[key] = r
+	}
+	one.follow(&has)
+	return &one
 }
