@@ -212,7 +212,7 @@ func (s fleetHandlers) curves(ctx context.Context, p *instancePage, book words.B
 	quoted := strconv.Quote(p.Instance.Name)
 	over := windows{seconds(max(step, 2*time.Second)), seconds(max(step, 12*time.Second)), seconds(max(4*step, 15*time.Second))}
 	frame := newFrame(from, to, step, p.Changes, book)
-	lines, err := s.Watch.Query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
+	lines, err := s.query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (s fleetHandlers) curves(ctx context.Context, p *instancePage, book words.B
 		p.Table = tabled(c)
 	}
 	for _, one := range curvesOf {
-		lines, err := s.Watch.Query(ctx, one.expr(quoted, over), from, to, step)
+		lines, err := s.query(ctx, one.expr(quoted, over), from, to, step)
 		if err != nil {
 			return err
 		}

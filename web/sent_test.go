@@ -1,13 +1,17 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +19,7 @@ import (
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
 	"plimsoll/watch"
+	"plimsoll/watch/store"
 )
 
 var sentNumber = regexp.MustCompile(` data-sent="(\d+)"`)
@@ -271,5 +276,55 @@ func TestEveryPageIsUnderItsTab(t *testing.T) {
 		if page := v.get(path).body; strings.Count(page, ` aria-current="page"`) != 1 || !strings.Contains(page, fmt.Sprintf(`<a href=%q aria-current="page">`, tab)) {
 			t.Errorf("%s does not stand under the tab %s", path, tab)
 		}
+	}
+}
+
+// All who look at the curves of an instance at the same time ask the store once, and who comes later sees what is new.
+func TestCurvesAreAskedForOnce(t *testing.T) {
+	h := newHouse(t)
+	at, asked := time.Now().Truncate(time.Hour), atomic.Int64{}
+	h.Deps.Now = func() time.Time { return at }
+	answers := h.Watch.Query
+	failing := true
+	h.Watch.Query = func(ctx context.Context, expr string, from, to time.Time, step time.Duration) ([]store.Line, error) {
+		asked.Add(1)
+		if failing {
+			return nil, errors.New("the store is closed")
+		}
+		return answers(ctx, expr, from, to, step)
+	}
+	v := h.entered()
+	if a := v.get("/fleet/orders/n1?span=24h"); a.status == http.StatusOK {
+		t.Error("a page without its curves is shown")
+	}
+	failing = false
+	asked.Store(0)
+	var all sync.WaitGroup
+	for n := range 20 {
+		all.Go(func() {
+			headers := []string{"Accept-Language", "ko"}
+			if n%2 == 0 {
+				headers = []string{"Accept", "application/json"}
+			}
+			if a := v.get("/fleet/orders/n1?span=24h", headers...); a.status != http.StatusOK || !strings.Contains(a.body, "row lock") && n%2 == 0 {
+				t.Errorf("the page is answered %d", a.status)
+			}
+		})
+	}
+	all.Wait()
+	if curves := int64(len(curvesOf) + 1); asked.Load() != curves {
+		t.Errorf("for %d curves and 20 readers the store was asked %d times", curves, asked.Load())
+	}
+	at = at.Add(queriedFor)
+	if v.get("/fleet/orders/n1?span=24h"); asked.Load() != 2*int64(len(curvesOf)+1) {
+		t.Errorf("later the store was asked %d times in all", asked.Load())
+	}
+	for n := range 2 * mostQueries {
+		if _, err := h.query(t.Context(), fmt.Sprint(n), at.Add(-time.Hour), at, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(h.queries.kept); n > mostQueries {
+		t.Errorf("%d answers are kept", n)
 	}
 }

@@ -41,6 +41,7 @@ type Server struct {
 	turn    *turn
 	states  states
 	reports reports
+	queries queries
 	live    *live
 	running *bench
 	looks   *adviceLooks
