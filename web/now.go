@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"plimsoll/advise"
@@ -98,12 +99,36 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// urgentFor is how old what is shown of advice may be: it is read from a file for each cluster, and the page is looked at whenever a run writes something.
+const urgentFor = 5 * time.Second
+
+// urgencies are the findings that could not wait when they were read.
+type urgencies struct {
+	mu   sync.Mutex
+	at   time.Time
+	rows []urgentRow
+}
+
 // urgent are the findings of the last look at each cluster that cannot wait. What cannot be read the page Advice says.
 func (s fleetHandlers) urgent(ctx context.Context) []urgentRow {
-	all := []urgentRow{}
 	if s.Advice.Latest == nil {
-		return all
+		return []urgentRow{}
 	}
+	u := &s.urgencies
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if now := s.Now(); u.rows == nil || now.Sub(u.at) >= urgentFor {
+		rows := s.readUrgent(ctx)
+		if ctx.Err() != nil { // not all of it, maybe
+			return rows
+		}
+		u.at, u.rows = now, rows
+	}
+	return u.rows
+}
+
+func (s fleetHandlers) readUrgent(ctx context.Context) []urgentRow {
+	all := []urgentRow{}
 	for _, cluster := range s.Clusters(ctx) {
 		r, err := s.Advice.Latest(cluster)
 		if err != nil || r == nil {

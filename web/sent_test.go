@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/advise"
 	"plimsoll/durable"
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
@@ -326,5 +327,26 @@ func TestCurvesAreAskedForOnce(t *testing.T) {
 	}
 	if n := len(h.queries.kept); n > mostQueries {
 		t.Errorf("%d answers are kept", n)
+	}
+}
+
+// The first page reads what was advised about each cluster now and then, and not whenever somebody looks.
+func TestAdviceIsReadNowAndThen(t *testing.T) {
+	h := newHouse(t)
+	read, latest := 0, h.Advice.Latest
+	h.Advice.Latest = func(cluster string) (*advise.Report, error) { read++; return latest(cluster) }
+	v := h.entered()
+	clusters := len(h.Clusters(t.Context()))
+	for range 10 {
+		if page := v.get("/").body; !strings.Contains(page, "The burst bucket of the volume is empty in 7.5 hours") {
+			t.Fatalf("the page lacks the advice: %s", page)
+		}
+	}
+	if read != clusters {
+		t.Errorf("of %d clusters it was read %d times", clusters, read)
+	}
+	h.now.advance(urgentFor)
+	if v.get("/"); read != 2*clusters {
+		t.Errorf("later it was read %d times in all", read)
 	}
 }
