@@ -108,8 +108,7 @@ func (s runHandlers) runs(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains([]string{"open", "waiting", "ended"}, l.State) {
 		l.State = "all"
 	}
-	for _, one := range all {
-		row := rowOf(one)
+	for _, row := range all {
 		if !slices.Contains(l.Clusters, row.Cluster) {
 			l.Clusters = append(l.Clusters, row.Cluster)
 		}
