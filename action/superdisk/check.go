@@ -170,5 +170,8 @@ func (w *wipe) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 	if err := superdisk.StopHolders(ctx, m, device); err != nil {
 		return nil, err
 	}
+	if err := superdisk.EraseData(ctx, m, device, super); err != nil { // else its file system would be found on the next array of this disk
+		return nil, err
+	}
 	return nil, superdisk.Wipe(ctx, m, device)
 }
