@@ -29,6 +29,7 @@ type disks struct {
 	network            string // id of the volume of the network leg, which goes from one machine to the other
 	files              string // sums of the files beside the database
 	tries              int
+	oneIn              int // of so many places of a journal, one is attacked
 }
 
 // disksPrefix begins the names of the results of these attacks.
@@ -68,7 +69,7 @@ type disksResult struct {
 }
 
 // onDisks attacks these runbooks, or all, and keeps what it finds. Each group of runbooks has a lab of its own.
-func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Duration, atOnce int) error {
+func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Duration, atOnce, oneIn int) error {
 	if err := os.MkdirAll(r.results, 0o750); err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
@@ -90,7 +91,7 @@ func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Durati
 		all.Go(func() {
 			hands <- struct{}{}
 			defer func() { <-hands }()
-			errs[i] = r.disksOf(ctx, g, goOn, until)
+			errs[i] = r.disksOf(ctx, g, goOn, until, oneIn)
 		})
 	}
 	all.Wait()
@@ -98,8 +99,8 @@ func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Durati
 }
 
 // disksOf attacks the runbooks of a group, one after the other.
-func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time) (err error) {
-	d := &disks{lab: "disks", machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
+func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time, oneIn int) (err error) {
+	d := &disks{lab: "disks", oneIn: oneIn, machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
 	if d.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
@@ -130,17 +131,22 @@ func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until 
 	if err != nil {
 		return err
 	}
-	troubled := false
 	for i, c := range cases {
 		share := time.Until(until) / time.Duration(len(cases)-i)
-		res, err := d.attack(ctx, c, time.Now().Add(share), r.keepDisks)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.book, err)
+		res, failed := d.attack(ctx, c, time.Now().Add(share), r.keepDisks)
+		switch {
+		case failed != nil: // the next one begins anew
+			fmt.Fprintf(os.Stderr, "%s: %v\n", c.book, failed)
+			err = errors.Join(err, fmt.Errorf("%s: %w", c.book, failed))
+		case len(res.Troubled) > 0:
+			err = errors.Join(err, errTroubles)
 		}
-		troubled = troubled || len(res.Troubled) > 0
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	if troubled {
-		return errTroubles
+	if err != nil {
+		return err
 	}
 	return os.RemoveAll(d.work)
 }

@@ -144,9 +144,9 @@ for md in /dev/md[0-9]*; do [ ! -b $md ] || mdadm -q --stop $md || exit 1; done
 rm -f /run/plimsoll-superdisk/*.json
 `
 
-// wipe makes a disk blank.
+// wipe makes a disk blank: also where the data of an array began, whose file system a new array would have.
 func wipe(device string) string {
-	return fmt.Sprintf("mdadm -q --zero-superblock %[1]s 2>/dev/null; wipefs -qa %[1]s; dd if=/dev/zero of=%[1]s bs=1M count=2 oflag=direct conv=notrunc status=none || exit 1\n", device)
+	return fmt.Sprintf("mdadm -q --zero-superblock %[1]s 2>/dev/null; wipefs -qa %[1]s; dd if=/dev/zero of=%[1]s bs=1M count=8 oflag=direct conv=notrunc status=none || exit 1\n", device)
 }
 
 // blank makes a machine a spare one: nothing runs there, and its local disk is blank.

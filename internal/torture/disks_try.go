@@ -56,8 +56,8 @@ const (
 )
 
 // attack kills the runs of a runbook at all moments of their journals.
-func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep func(disksResult) error) (disksResult, error) {
-	res := disksResult{Runbook: c.book, At: time.Now().UTC().Truncate(time.Second), Ends: map[string]int{}}
+func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep func(disksResult) error) (res disksResult, err error) {
+	res = disksResult{Runbook: c.book, At: time.Now().UTC().Truncate(time.Second), Ends: map[string]int{}}
 	r := rand.New(rand.NewPCG(16, uint64(len(c.book)))) //nolint:gosec // delays in the middle of acts, not secrets
 	kernel, err := d.machines[d.at].sh(ctx, "uname -r")
 	if err != nil {
@@ -86,6 +86,18 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 		return res, err
 	}
 	all := momentsOf(reference.events)
+	defer func() {
+		if err != nil {
+			res.Untried = append(res.Untried, names(res.missed(all))...)
+			err = errors.Join(err, keep(res))
+		}
+	}()
+	spread := strides * d.oneIn
+	for n := range spread {
+		if n%d.oneIn != 0 {
+			res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
+		}
+	}
 	var steps []string
 	for _, e := range reference.events {
 		if e.Kind == journal.Intended && !slices.Contains(steps, e.Step) {
@@ -94,7 +106,7 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	}
 	res.Steps = len(steps)
 	for n := range strides {
-		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: dealt(all, n, strides)}); err != nil {
+		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: dealt(all, n*d.oneIn, spread)}); err != nil {
 			return res, err
 		}
 	}
@@ -105,7 +117,10 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	}
 	var undone *diskTry // of the undos, the one that undid the most
 	deepest := ""
-	for _, step := range slices.Backward(steps) {
+	for n, step := range slices.Backward(steps) {
+		if undone != nil && n%d.oneIn != 0 {
+			continue
+		}
 		t, err := one(plan{what: "undone in the middle of " + step, kills: []moment{{entry: "intended/" + step, after: true}}, undo: true})
 		if err != nil {
 			return res, err
@@ -116,8 +131,14 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	}
 	if undone != nil {
 		all := momentsOf(afterStopping(undone.events))
+		spread := undoStrides * d.oneIn
+		for n := range spread {
+			if n%d.oneIn != 0 {
+				res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
+			}
+		}
 		for n := range undoStrides {
-			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n, undoStrides)}
+			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n*d.oneIn, spread)}
 			if _, err := one(p); err != nil {
 				return res, err
 			}
@@ -169,6 +190,9 @@ func (d *disks) try(ctx context.Context, c diskCase, p plan, r *rand.Rand) (*dis
 	}
 	t.ledger = newLedger(ctx, servers, d.lookup.writer(), int64(d.tries)*1e7+1)
 	run, err := t.bring(ctx, p, r)
+	if c.under != nil {
+		err = errors.Join(err, d.calm(ctx))
+	}
 	t.ledger.close()
 	if err != nil {
 		return t, err
@@ -255,14 +279,17 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 // call is a command of the attack, killed where that is planned. What happens under the run begins soon after the command.
 func (t *diskTry) call(ctx context.Context, at *cut, undoing bool, args ...string) said {
 	done := make(chan error, 1)
-	if t.c.under != nil && !undoing {
+	switch {
+	case t.c.under != nil && undoing:
+		done <- t.d.calm(ctx)
+	case t.c.under != nil:
 		limited, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
 			rest(limited, soon)
 			done <- t.c.under(t.d, limited)
 		}()
-	} else {
+	default:
 		done <- nil
 	}
 	s := t.home.call(ctx, at, 0, nil, args...)
