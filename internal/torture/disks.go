@@ -24,6 +24,7 @@ type disks struct {
 	home               home
 	lookup             mixed // finds the lab's servers
 	volumes            *uml.Volumes
+	nodes              []string // the first has the data at first; a second is a spare machine
 	machines           map[string]guest
 	at                 string // the node with the data
 	network            string // id of the volume of the network leg, which goes from one machine to the other
@@ -57,8 +58,9 @@ type disksResult struct {
 	Tries    int            `json:"tries"`
 	Runs     int            `json:"runs"`
 	Kills    int            `json:"kills"`
-	Undos    int            `json:"undo_kills"` // kills of a process that undid the run
-	Moments  []string       `json:"moments"`    // of the journal at which it was killed
+	Undos    int            `json:"undo_kills"`        // kills of a process that undid the run
+	ByHand   int            `json:"by_hand,omitempty"` // starts of the server by the person, as an undo had advised
+	Moments  []string       `json:"moments"`           // of the journal at which it was killed
 	Missed   []string       `json:"missed,omitempty"`
 	Untried  []string       `json:"untried,omitempty"` // moments at which it was not killed yet
 	Ends     map[string]int `json:"ends"`
@@ -100,7 +102,10 @@ func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Durati
 
 // disksOf attacks the runbooks of a group, one after the other.
 func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time, oneIn int) (err error) {
-	d := &disks{lab: "disks", oneIn: oneIn, machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
+	d := &disks{lab: "disks", oneIn: oneIn, nodes: []string{"n1"}, machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
+	if slices.ContainsFunc(cases, func(c diskCase) bool { return c.moves }) {
+		d.nodes = append(d.nodes, "n2")
+	}
 	if d.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
@@ -200,6 +205,7 @@ func (r *disksResult) add(t *diskTry) {
 	r.Runs += t.Runs
 	r.Kills += t.Kills
 	r.Undos += t.Undos
+	r.ByHand += t.ByHand
 	r.Looks += t.Looks
 	r.Compared += t.Compared
 	for _, m := range t.Moments {

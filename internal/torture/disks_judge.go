@@ -30,7 +30,7 @@ func (t *diskTry) judge(ctx context.Context, run told) error {
 	if err := t.home.verify(ctx, run.Run); err != nil {
 		t.trouble("%v", err)
 	}
-	for _, node := range []string{d.at, other(d.at)} {
+	for _, node := range d.nodes {
 		running, err := d.machines[node].Running(ctx)
 		if err != nil {
 			return err

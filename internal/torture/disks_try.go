@@ -21,6 +21,7 @@ type diskTry struct {
 	Runs     int            `json:"runs"`
 	Kills    int            `json:"kills"`
 	Undos    int            `json:"undo_kills"`
+	ByHand   int            `json:"by_hand,omitempty"` // starts of the server by the person, as an undo had advised
 	Moments  []string       `json:"moments,omitempty"`
 	Ends     map[string]int `json:"ends"`
 	Looks    int            `json:"looks"`
@@ -263,6 +264,13 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 			return run, err
 		}
 		switch {
+		case undoing && !s.Killed && t.refusesStart():
+			// Whether the spare machine, which does not answer, took the place of the node is for a person to know: it did not.
+			t.ByHand++
+			if err := t.d.do(ctx, "start.yaml", onNode(t.d)...); err != nil {
+				return run, err
+			}
+			word = undo
 		case undoing && !s.Killed: // it is refused, for what was done cannot be undone: the way is forward
 			word, undoing, p.undo = resume, false, false
 		case undoing: // either goes on with the undo
@@ -274,6 +282,20 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	}
 	t.trouble("%s came to no end: run %s is %s", t.book, run.Run, run.Status)
 	return run, nil
+}
+
+// refusesStart tells whether an undo does not start the server again that the run stopped, and nobody else did.
+func (t *diskTry) refusesStart() bool {
+	if len(t.d.nodes) == 1 || t.ByHand > 3 {
+		return false
+	}
+	stuck := false
+	for _, e := range t.events {
+		if e.Step == "stop" && (e.Kind == journal.Undoing || e.Kind == journal.Stuck) {
+			stuck = e.Kind == journal.Stuck
+		}
+	}
+	return stuck
 }
 
 // call is a command of the attack, killed where that is planned. What happens under the run begins soon after the command.
