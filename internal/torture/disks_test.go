@@ -78,6 +78,18 @@ func TestWhatAnUndoneMoveLeaves(t *testing.T) {
 	}
 }
 
+// An undo that a step refuses is not tried for ever.
+func TestWhereAnUndoIsStuck(t *testing.T) {
+	stuck := journal.Event{Kind: journal.Stuck, Step: "move", Lasts: true}
+	events := []journal.Event{{Kind: journal.Undoing, Step: "move"}, stuck, {Kind: journal.Ended}}
+	if got := stuckIn(events); got.Step != "move" || !got.Lasts {
+		t.Errorf("got %+v", got)
+	}
+	if got := stuckIn(append(events, journal.Event{Kind: journal.Opened})); got.Step != "" {
+		t.Errorf("it is tried again, and is stuck at %q", got.Step)
+	}
+}
+
 // What was not done, and what was found, is on the page.
 func TestTheTableOfDisks(t *testing.T) {
 	text := disksTable([]disksResult{{

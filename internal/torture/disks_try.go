@@ -214,7 +214,7 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	for _, in := range t.c.inputs(t.d) {
 		args = append(args, "-i", in)
 	}
-	word, undoing := resume, false
+	word, undoing, again, failed := resume, false, 0, 0
 	for n := range 120 {
 		left := &p.kills
 		if undoing {
@@ -263,13 +263,32 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 		if err := t.approve(ctx, run); err != nil {
 			return run, err
 		}
+		stuck := stuckIn(t.events)
+		if again++; stuck.Step == "" || s.Killed {
+			again = 0
+		}
+		if failed++; undoing || s.Killed {
+			failed = 0
+		}
 		switch {
-		case undoing && !s.Killed && t.refusesStart():
+		case failed > 5:
+			t.trouble("%s does not go on: run %s is %s: %s", t.book, run.Run, run.Status, tail(s.Err))
+			return run, nil
+		case again > 3:
+			t.trouble("the undo of %s does not come past step %s: %s", run.Run, stuck.Step, stuck.Error)
+			return run, nil
+		case stuck.Lasts: // what was done stays: the way is forward from there
+			word, undoing, p.undo = resume, false, false
+			args = []string{"runbook", "rerun", run.Run, "--step", stuck.Step, "--downstream", "--reason", "attack", "--json"}
+			continue
+		case stuck.Step == "stop" && len(t.d.nodes) > 1 && !s.Killed:
 			// Whether the spare machine, which does not answer, took the place of the node is for a person to know: it did not.
 			t.ByHand++
 			if err := t.d.do(ctx, "start.yaml", onNode(t.d)...); err != nil {
 				return run, err
 			}
+			word = undo
+		case stuck.Step != "": // it is tried again
 			word = undo
 		case undoing && !s.Killed: // it is refused, for what was done cannot be undone: the way is forward
 			word, undoing, p.undo = resume, false, false
@@ -284,18 +303,17 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	return run, nil
 }
 
-// refusesStart tells whether an undo does not start the server again that the run stopped, and nobody else did.
-func (t *diskTry) refusesStart() bool {
-	if len(t.d.nodes) == 1 || t.ByHand > 3 {
-		return false
-	}
-	stuck := false
-	for _, e := range t.events {
-		if e.Step == "stop" && (e.Kind == journal.Undoing || e.Kind == journal.Stuck) {
-			stuck = e.Kind == journal.Stuck
+// stuckIn is the last event, if it says that a step could not be undone and nothing was tried since.
+func stuckIn(events []journal.Event) (e journal.Event) {
+	for _, next := range events {
+		switch next.Kind {
+		case journal.Stuck:
+			e = next
+		case journal.Undoing, journal.Opened:
+			e = journal.Event{}
 		}
 	}
-	return stuck
+	return e
 }
 
 // call is a command of the attack, killed where that is planned. What happens under the run begins soon after the command.
