@@ -78,12 +78,9 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	if !in {
 		return nil, note(ctx, on, m)
 	}
-	if err := note(ctx, on, m); err != nil { // that it was in step until now
-		return nil, err
-	}
 	if !leg.Faulty() {
-		if err := superdisk.Fail(ctx, m, a.Device, leg.Device); err != nil {
-			return nil, refuse(err)
+		if err := fail(ctx, on, m, a, leg); err != nil {
+			return nil, err
 		}
 	}
 	if err := superdisk.Remove(ctx, m, a.Device, leg.Device); err != nil {
