@@ -170,7 +170,7 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	return nil, err
 }
 
-// Undo attaches it again. A machine that was lost cannot get it back: then it stays detached.
+// Undo attaches it again. A machine that was lost cannot get it back: then it stays detached, which remains.
 func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	_, err := (&attach{d.onMachine}).Act(ctx, on, c)
 	if err == nil || !d.Force || d.Machine != "" {
@@ -185,10 +185,5 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	if lost := unseen == nil && !running || errors.Is(unseen, infra.ErrNoMachine); !lost || unread != nil || v.Machine != "" {
 		return err
 	}
-	text := fmt.Sprintf("volume %s stays detached: the machine of %s, from which it was detached by force, is not running", v.ID, d.Node)
-	c.Progress(-1, text)
-	if c.Reach == nil {
-		return nil
-	}
-	return c.Reach(text)
+	return &action.Remains{What: "volume " + v.ID, Why: fmt.Sprintf("it stays detached: the machine of %s, from which it was detached by force, is not running", d.Node)}
 }

@@ -105,7 +105,7 @@ func (a *attack) wrong(ctx context.Context, args []string) string {
 	if slices.Contains(args, "RUN") || slices.Contains(args, "RUNBOOK") || slices.Contains(args, "NAME") {
 		return "it names no run"
 	}
-	s := a.program.do(ctx, nil, append(slices.Clone(args), "--help")...)
+	s := a.program.do(ctx, nil, append(filled(args), "--help")...)
 	if s.code != 0 || !strings.Contains(s.out, "plimsoll "+args[0]+" "+args[1]) {
 		return strings.TrimSpace(s.err)
 	}

@@ -56,7 +56,7 @@ func disksTable(all []disksResult) string {
 			compared = fmt.Sprintf("%d MiB", r.Compared>>20)
 		}
 		text += fmt.Sprintf("| `%s` | %d | %d | %d | %s | %d of %d | %d | %s | %s | %d | %s | %s | %s |\n", r.Runbook, r.Steps, r.Runs, r.Kills, some(r.Undos),
-			len(r.Moments), len(r.Moments)+len(r.Missed)+len(r.Untried), r.Ends["done"], some(r.Ends["undone"]), some(r.Ends["cancelled"]), r.Looks, compared, some(problems), r.Took.Round(time.Second))
+			len(r.Moments), len(r.Moments)+len(r.Missed)+len(r.Untried), r.Ends["done"], some(r.Ends["undone"]+r.Ends["undone, with remainders"]), some(r.Ends["cancelled"]), r.Looks, compared, some(problems), r.Took.Round(time.Second))
 		for _, places := range []struct {
 			why  string
 			list []string

@@ -126,7 +126,7 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 		if err != nil {
 			return res, err
 		}
-		if t != nil && undone == nil && t.Ends[string(journal.RunUndone)] > 0 {
+		if t != nil && undone == nil && t.Ends[string(journal.RunUndone)]+t.Ends[journal.UndoneWithRemainders] > 0 {
 			undone, deepest = t, step
 		}
 	}
