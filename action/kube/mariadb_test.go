@@ -26,7 +26,7 @@ func newMariaDB(t *testing.T, place ...func(*fixture)) *fixture {
 	w.settings["bind-address"], w.settings["max_connections"], w.members = "*", "151", 3
 	w.Put(mariadbs.Kind, "shop", kube.Object{
 		"spec": map[string]any{
-			"suspend": false, // the default of its resource
+			"suspend":  false, // the default of its resource
 			"replicas": 3, "myCnf": "[mariadb]\nbind-address=*\nmax_connections=151\n",
 			"replication": map[string]any{
 				"enabled": true, "primary": map[string]any{"podIndex": 0},
