@@ -80,7 +80,8 @@ type Process interface {
 	ID() int
 	Mark() string
 	Leads() bool // it was started by Run or Start itself, not by what these started
-	// Signal sends a signal by its POSIX name without SIG: TERM, KILL, STOP, CONT, HUP. ErrGone if it has ended.
+	// Signal sends a signal by its POSIX name without SIG: TERM, KILL, STOP, CONT, HUP. ErrGone if it has ended. It returns from STOP when
+	// no thread of it runs any more.
 	Signal(ctx context.Context, name string) error
 	// Wait returns when the process has ended or ctx has.
 	Wait(ctx context.Context) error

@@ -23,9 +23,10 @@ var mariadbLabels = map[string]any{"app.kubernetes.io/name": "mariadb", "app.kub
 func newMariaDB(t *testing.T, place ...func(*fixture)) *fixture {
 	t.Helper()
 	w := newFixture(t, cluster.MariaDBOperator, "mysql", place...)
-	w.settings["max_connections"], w.members = "151", 3
+	w.settings["bind-address"], w.settings["max_connections"], w.members = "*", "151", 3
 	w.Put(mariadbs.Kind, "shop", kube.Object{
 		"spec": map[string]any{
+			"suspend":  false, // the default of its resource
 			"replicas": 3, "myCnf": "[mariadb]\nbind-address=*\nmax_connections=151\n",
 			"replication": map[string]any{
 				"enabled": true, "primary": map[string]any{"podIndex": 0},

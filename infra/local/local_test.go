@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -206,5 +207,39 @@ func TestLockOfKilledHolder(t *testing.T) {
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A process that was stopped does nothing any more when STOP returns, however busy the machine is: whoever copies a server's files then
+// copies one moment.
+func TestAStoppedProcessRunsNoFurther(t *testing.T) {
+	m, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(name string) infra.Process {
+		p, err := m.Start(t.Context(), infra.Command{Path: "sh", Args: []string{"-c", "while :; do :; done"}, Log: filepath.Join(t.TempDir(), "log"), Mark: filepath.Join(t.TempDir(), name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Signal(context.Background(), "KILL") })
+		return p
+	}
+	for range 2 * runtime.NumCPU() { // so that it has to wait for its turn
+		start("other")
+	}
+	p := start("stopped")
+	for range 20 {
+		if err := p.Signal(t.Context(), "STOP"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := readStat(p.ID())
+		if err != nil || s.state != 'T' {
+			t.Fatalf("its state is %c, %v", s.state, err)
+		}
+		if err := p.Signal(t.Context(), "CONT"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -63,8 +63,9 @@ var signals = map[string]unix.Signal{
 	"TERM": unix.SIGTERM, "KILL": unix.SIGKILL, "STOP": unix.SIGSTOP, "CONT": unix.SIGCONT, "HUP": unix.SIGHUP,
 }
 
-// Signal sends a signal to this very process: the descriptor taken first keeps meaning the process that is then checked.
-func (p *process) Signal(_ context.Context, name string) error {
+// Signal sends a signal to this very process: the descriptor taken first keeps meaning the process that is then checked. After STOP none
+// of its threads runs.
+func (p *process) Signal(ctx context.Context, name string) error {
 	signal, ok := signals[name]
 	if !ok {
 		return fmt.Errorf("signal %s: not one of TERM, KILL, STOP, CONT, HUP", name)
@@ -89,8 +90,57 @@ func (p *process) Signal(_ context.Context, name string) error {
 		return infra.ErrGone
 	case err != nil:
 		return fmt.Errorf("send %s to process %d: %w", name, p.id, err)
+	case signal == unix.SIGSTOP:
+		return p.awaitStop(ctx)
 	}
 	return nil
+}
+
+// stopTime is how long threads may take to stop. One that waits for a disk stops when that answers.
+const stopTime = 10 * time.Second
+
+// awaitStop waits until no thread of a process that is sent SIGSTOP runs: on a busy machine they run on until one of them has had its turn
+// and has taken the signal.
+func (p *process) awaitStop(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		if runs, err := p.runs(); err != nil || !runs {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-limited.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// runs tells whether one of its threads has not stopped: it runs, may run, or sleeps. A thread that waits for a disk does nothing.
+func (p *process) runs() (bool, error) {
+	threads, err := os.ReadDir("/proc/" + strconv.Itoa(p.id) + "/task")
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return false, infra.ErrGone
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, thread := range threads {
+		id, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			return false, err
+		}
+		s, err := readStat(id) // a thread's id is one among those of processes
+		if err != nil && !errors.Is(err, infra.ErrGone) {
+			return false, err
+		}
+		if err == nil && (s.state == 'R' || s.state == 'S') {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Wait returns when the process has ended or ctx has.
