@@ -150,3 +150,48 @@ func TestBrowserFollowsATrial(t *testing.T) {
 		p.sees("main", "What was expected, and what was found")
 	})
 }
+
+// A picture that the server drew stays until the browser has drawn the curve over it.
+func TestBrowserKeepsThePictureUntilTheCurveIsDrawn(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	enters(t, h, b)
+	b.Do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `addEventListener("DOMContentLoaded", () => {
+	  const curves = document.getElementById("curves");
+	  globalThis.emptied = 0;
+	  if (curves) new MutationObserver(() => { for (const p of curves.querySelectorAll(".plot")) if (!p.firstChild) globalThis.emptied++; }).observe(curves, {subtree: true, childList: true});
+	})`}, nil)
+	for _, path := range []string{"/fleet/orders/n1", "/alerts/" + alertID(h.Watch.picture().Alerts[0])} {
+		b.Open(h.url+path, looks["390"])
+		var seen []int
+		b.Eval(`(async () => { for (let n = 0; n < 200 && !(document.querySelector(".live.is-live") && document.querySelector("#curves canvas")); n++) await new Promise(done => setTimeout(done, 20));
+		  return [globalThis.emptied, document.querySelectorAll("#curves canvas").length, document.querySelectorAll("#curves svg.chart").length]; })()`, &seen)
+		if seen[0] != 0 || seen[1] == 0 || seen[2] != 0 {
+			t.Errorf("%s: %d plots were empty meanwhile; %d curves are drawn, and %d pictures are left", path, seen[0], seen[1], seen[2])
+		}
+	}
+}
+
+// A state stands on the line of the text beside it, although its shape has no text.
+func TestBrowserStatesStandOnTheLine(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	enters(t, h, b)
+	for path, state := range map[string]string{"/advice/orders": "#advised h2 .state", "/alerts/" + alertID(h.Watch.picture().Alerts[0]): "#alert .lead .state", "/fleet": ".fleet .n .state"} {
+		for _, kind := range []string{"390", "1440"} {
+			b.Open(h.url+path, looks[kind])
+			var off []float64
+			b.Eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => { const mark = () => { const m = document.createElement("i"); m.style.display = "inline-block"; return m; };
+			  const inside = document.createElement("span"), within = mark(), beside = mark(); inside.append(within); e.append(inside); e.after(beside);
+			  const off = within.getBoundingClientRect().bottom - beside.getBoundingClientRect().bottom; inside.remove(); beside.remove(); return off; })`, state), &off)
+			if len(off) == 0 {
+				t.Errorf("%s has no state", path)
+			}
+			for _, by := range off {
+				if by < -0.75 || by > 0.75 {
+					t.Errorf("%s, %s: a state stands %.1f px off its line", path, kind, by)
+				}
+			}
+		}
+	}
+}

@@ -13,7 +13,7 @@ const say = (state, text) => { badge.hidden = false; badge.className = "live is-
 export const morph = (old, next) => {
   if (old.nodeType !== next.nodeType || old.nodeName !== next.nodeName || old.id !== next.id || old.dataset?.key !== next.dataset?.key) { old.replaceWith(next); return; }
   if (old.nodeType !== 1) { if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue; return; }
-  if (old.hasAttribute("data-drawn") && old.dataset.chart === next.dataset.chart) return;
+  if (plots && old.dataset.chart && old.dataset.chart === next.dataset.chart) return; // what is drawn, or the picture until it is
   const kept = old.nodeName === "DETAILS" ? ["open"] : ["INPUT", "SELECT", "OPTION"].includes(old.nodeName) ? ["value", "checked", "selected"] : [];
   for (const a of [...old.attributes]) if (!next.hasAttribute(a.name) && !kept.includes(a.name)) old.removeAttribute(a.name);
   for (const a of next.attributes) if (old.getAttribute(a.name) !== a.value && !kept.includes(a.name)) old.setAttribute(a.name, a.value);
