@@ -365,9 +365,9 @@ disks = [(os.open(name, os.O_RDONLY | os.O_DIRECT), int(offset)) for name, offse
 buffers = [mmap.mmap(-1, 1 << 20) for _ in disks]
 done, differ = 0, []
 watchdog = os.fork()
-if watchdog == 0: # should we be killed, the server must not wait for ever
+if watchdog == 0: # should we be killed, the server must not wait for ever; on a busy machine the comparison takes minutes
     os.setsid()
-    time.sleep(90)
+    time.sleep(900)
     fcntl.ioctl(root, THAW, 0)
     os._exit(0)
 fcntl.ioctl(root, FREEZE, 0)

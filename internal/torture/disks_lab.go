@@ -142,7 +142,7 @@ func other(node string) string { return map[string]string{"n1": "n2", "n2": "n1"
 
 // still ends the server of a machine, unmounts its data and stops its arrays.
 const still = `pkill -9 mariadbd; n=0; while pgrep -r R,S,D mariadbd >/dev/null; do n=$((n + 1)); [ $n -lt 300 ] || { ps -C mariadbd -o pid,stat,etime,args >&2; exit 1; }; sleep 0.1; done
-for at in /mnt/data /mnt/array /run/plimsoll-superdisk/*; do while grep -q " $at " /proc/self/mounts; do umount $at || exit 1; done; done
+for at in /mnt/data /mnt/array /run/plimsoll-superdisk/*; do n=0; while grep -q " $at " /proc/self/mounts; do umount $at || { n=$((n + 1)); [ $n -lt 100 ] || exit 1; sleep 0.1; }; done; done
 for md in /dev/md[0-9]*; do [ ! -b $md ] || mdadm -q --stop $md || exit 1; done
 rm -f /run/plimsoll-superdisk/*.json
 `
