@@ -132,7 +132,7 @@ func TestSchemasRefuseWhatTheReadersRefuse(t *testing.T) {
 
 func TestAnUnknownKindOfFileIsRefused(t *testing.T) {
 	var out, errs strings.Builder
-	if code := program(t.Context(), []string{"schema", "report"}, console.Streams{Out: &out, Err: &errs}); code != 2 || !strings.Contains(errs.String(), "expected trial, runbook or inventory") {
+	if code := program(t.Context(), []string{"schema", "report"}, console.Streams{Out: &out, Err: &errs}); code != 2 || !strings.Contains(errs.String(), "expected inventory, runbook or trial") {
 		t.Errorf("code %d: %s", code, errs.String())
 	}
 }
