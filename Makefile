@@ -25,7 +25,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 GOTESTSUM := .cache/bin/gotestsum-v1.13.0
 TESTFLAGS ?=
-PACKAGES ?= ./action/cql ./cmd/plimsoll ./trial/... ./runbook/... ./action/mysql/... ./catalog ./...
+PACKAGES ?= ./action/cql ./cmd/plimsoll ./action/superdisk ./trial/... ./runbook/... ./action/mysql/... ./catalog ./action/fault ./web ./lab ./superdisk ./...
 SECTIONS ?=
 KUBE ?= $(CURDIR)/.cache/kubernetes-1.34.4
 PREFIX ?= /usr/local
@@ -123,7 +123,8 @@ install: share
 release: share
 	rm -rf $(DIST) && mkdir -p $(DIST)
 	for arch in $(ARCHES); do name=plimsoll-$(VERSION)-linux-$$arch; mkdir -p $(DIST)/$$name/bin; \
-		GOOS=linux GOARCH=$$arch go build $(RELEASE) -o $(DIST)/$$name/bin/plimsoll ./cmd/plimsoll || exit 1; \
+		if [ "$$(go env GOOS)-$$(go env GOARCH)" = linux-$$arch ]; then cp bin/plimsoll $(DIST)/$$name/bin || exit 1; \
+		else GOOS=linux GOARCH=$$arch go build $(RELEASE) -o $(DIST)/$$name/bin/plimsoll ./cmd/plimsoll || exit 1; fi; \
 		cp -r README*.md LICENSE CHANGELOG.md docs examples bin/share $(DIST)/$$name/; \
 		tar -C $(DIST) --owner=0 --group=0 --sort=name --mtime=@$$(git log -1 --format=%ct) -czf $(DIST)/$$name.tar.gz $$name && rm -r $(DIST)/$$name; done
 	cd $(DIST) && sha256sum *.tar.gz >SHA256SUMS
@@ -140,7 +141,7 @@ clean:
 	rm -rf bin results
 
 $(GOLANGCI):
-	GOBIN=$(CURDIR)/.cache/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	GOBIN=$(CURDIR)/.cache/bin go install -ldflags=-w github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv .cache/bin/golangci-lint $@
 
 $(GOTESTSUM):

@@ -206,7 +206,7 @@ func noRun(ctx context.Context, s *Store, id string) error {
 
 // Entries returns a run's journal.
 func (s *Store) Entries(ctx context.Context, id string) ([]Entry, error) {
-	all, _, err := s.EntriesAfter(ctx, id, Read{})
+	all, _, err := s.EntriesAfter(ctx, id, Read{}, 0)
 	return all, err
 }
 

@@ -86,27 +86,11 @@ func TestInstallExpandsTheHomeFolder(t *testing.T) {
 	}
 }
 
-// go install from a clone gives a program that works.
-func TestGoInstallFromAClone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	bin := t.TempDir()
-	install := exec.CommandContext(t.Context(), "go", "install", "./cmd/plimsoll")
-	install.Dir, install.Env = "../..", append(os.Environ(), "GOBIN="+bin)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if out, err := exec.CommandContext(t.Context(), bin+"/plimsoll", "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "plimsoll ") {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
 // go install of a path with a version gives a program that works and tells that version. The module's own path has no dot, so no proxy can
 // serve it: make module gives it another, as who publishes it does, and a proxy in a folder serves what git knows of the checkout, no more.
-func TestGoInstallOfAPublishedModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
+func TestSoakGoInstallOfAPublishedModule(t *testing.T) {
+	if os.Getenv("PLIMSOLL_SOAK") == "" {
+		t.Skip("compiles everything once more under another path; make soak runs it")
 	}
 	const path, version = "example.org/made/plimsoll", "v1.2.3"
 	tree, proxy, bin, home := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()

@@ -88,6 +88,10 @@ func TestAClusterThatNobodyLeadsIsToldHowToGetAPrimary(t *testing.T) {
 	if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql.promote") || !strings.Contains(permanent.Advice, "promote.yaml --cluster "+hint.Quoted(site.Name)+" --break-lock") {
 		t.Errorf("failover: %v", err)
 	}
+	_, err = (&checkSwitchover{From: "n1", To: "n2"}).behind(t.Context(), site)
+	if permanent = nil; !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql.promote") {
+		t.Errorf("switchover: %v", err)
+	}
 	site = standIns{"n1": {is: engine.ReplicationStatus{}}, "n2": following()}.cluster(t)
 	if _, err := (&confirmDead{Node: "n1"}).look(t.Context(), site); err == nil || err.Error() != "n1 answers" {
 		t.Errorf("a primary that answers: %v", err)
