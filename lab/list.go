@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,6 +79,9 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 	r, err := readRecord(ctx, d.Machine, d.folder(name))
 	if err != nil {
 		s.Broken = err.Error()
+		if errors.Is(err, ErrNoCluster) {
+			s.Broken = "its creation was cut off, or has just begun: it has no record"
+		}
 		for _, node := range slices.Sorted(maps.Keys(running)) {
 			s.Nodes = append(s.Nodes, NodeStatus{Name: node, State: Running, PID: running[node].ID()})
 		}

@@ -95,6 +95,7 @@ func (d Deps) noCluster(ctx context.Context, name string, err error) error {
 	}
 	advice := "plimsoll lab list"
 	if names, failed := d.Machine.List(ctx, d.clusters()); failed == nil {
+		names = slices.DeleteFunc(names, func(file string) bool { return !validName.MatchString(file) }) // a lock
 		if near := document.Nearest(name, names); near != "" {
 			advice = fmt.Sprintf("did you mean %q? plimsoll lab list shows all", near)
 		}

@@ -48,6 +48,7 @@ func verdictSchema(source string) ([]byte, error) {
 	r := &jsonschema.Reflector{
 		AllowAdditionalProperties: true, // what is added later must not break a reader of today
 		Mapper:                    answerSchema,
+		Anonymous:                 true, // the schema does not depend on what this module is called
 	}
 	for _, pkg := range []string{"series", "analyze", "result"} {
 		if source == "" {

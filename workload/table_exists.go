@@ -41,6 +41,9 @@ func (t Typed) Explain(err error) error {
 	return err
 }
 
+// Cleanup is the command that removes the data, whole or in part.
+func (t Typed) Cleanup() string { return "plimsoll load cleanup" + t.flags() }
+
 func (t Typed) flags() string {
 	text := hint.Flags("--target", t.Target) + hint.Flags("--workload", t.Workload) + hint.Flags("--param", t.Parameters...)
 	if len(t.Password) == 2 {

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 
 	"plimsoll/hint"
 	"plimsoll/infra/aws/record"
@@ -56,6 +57,7 @@ func configure(ctx context.Context, o Options) (c sdk.Config, err error) {
 	loads := []func(*config.LoadOptions) error{
 		// AWS throttles whole accounts: retry with growing pauses, and slow down by itself when it is throttled.
 		config.WithRetryer(func() sdk.Retryer { return retry.NewAdaptiveMode() }),
+		config.WithLogger(logging.Nop{}), // what the library tries is its own matter: what a person can do is in the error
 	}
 	if o.Region != "" {
 		loads = append(loads, config.WithRegion(o.Region))

@@ -10,7 +10,7 @@ var kinds = []struct {
 }{
 	{"trial", []string{"trial"}, "plimsoll trial validate "},
 	{"runbook", []string{"runbook"}, "plimsoll runbook validate "},
-	{"inventory", []string{"clusters", "machines"}, "plimsoll lab list --inventory "},
+	{"inventory", []string{"clusters", "machines"}, "plimsoll machine list --inventory "},
 	{"workload", []string{"workload", "operations"}, "plimsoll load run --target FILL_IN --workload "},
 }
 

@@ -10,7 +10,7 @@ import (
 func TestAFileOfAnotherKindIsRefusedAsSuch(t *testing.T) {
 	for text, want := range map[string]string{
 		"runbook: own/a\nsteps: []\n":                  "a.yaml:1:1: this is a runbook, expected a trial (plimsoll runbook validate a.yaml)",
-		"clusters: {}\n":                               "a.yaml:1:1: this is an inventory, expected a trial (plimsoll lab list --inventory a.yaml)",
+		"clusters: {}\n":                               "a.yaml:1:1: this is an inventory, expected a trial (plimsoll machine list --inventory a.yaml)",
 		"workload: mine\noperations: []\n":             "a.yaml:1:1: this is a workload, expected a trial (plimsoll load run --target FILL_IN --workload a.yaml)",
 		"trial: a\nrunbook: mysql/rejoin\nsteps: []\n": "",
 		"question: what is this\n":                     "",

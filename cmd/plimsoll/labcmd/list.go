@@ -48,5 +48,11 @@ func runLabList(ctx context.Context, c console.Streams, asJSON bool) error {
 			fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%d\n", cluster.Name, cluster.Product, cluster.Version, n.Name, n.Address, n.State, n.Role, n.PID)
 		}
 	}
-	return w.Flush()
+	err = w.Flush()
+	for _, cluster := range clusters {
+		if cluster.Broken != "" {
+			fmt.Fprintf(c.Err, "cluster %[1]s: %[2]s; if nothing creates it any more: plimsoll lab down %[1]s\n", cluster.Name, cluster.Broken)
+		}
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package loadcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -21,5 +22,11 @@ func TestTheHintAboutMissingDataIsAWholeCommand(t *testing.T) {
 		if got := hint.Of(o.typed().Explain(fmt.Errorf("check the data: %w", err))); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
+	}
+	if got, want := o.left(fmt.Errorf("load: %w", context.Canceled)), "The data is loaded in part, and stays. To remove it: plimsoll load cleanup "+flags; got != want {
+		t.Errorf("interrupted: %q, want %q", got, want)
+	}
+	if got := o.left(errors.New("the server closed the connection")); got != "" {
+		t.Errorf("an error: %q", got)
 	}
 }

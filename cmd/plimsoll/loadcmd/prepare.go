@@ -2,6 +2,7 @@ package loadcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,8 +40,19 @@ func runLoadPrepare(ctx context.Context, c console.Streams, o options, yes bool)
 	err = w.Prepare(ctx, db, bar.Update)
 	bar.Close()
 	if err != nil {
+		if left := o.left(err); left != "" {
+			fmt.Fprintln(c.Err, left)
+		}
 		return o.typed().Explain(fmt.Errorf("load the data of %s: %w", w.Name(), err))
 	}
 	fmt.Fprintf(c.Out, "%s is loaded in %s\n", w.Name(), console.Roughly(time.Since(began)))
 	return nil
+}
+
+// left says what an interrupted load leaves; "" of any other error, which says so itself.
+func (o options) left(err error) string {
+	if !errors.Is(err, context.Canceled) {
+		return ""
+	}
+	return "The data is loaded in part, and stays. To remove it: " + o.typed().Cleanup()
 }
