@@ -15,6 +15,7 @@
 # make docs      the reference pages, from the code
 # make install   into PREFIX, with tab completion and manual pages
 # make release   a tarball for each architecture, and their checksums, in dist/
+# make module    the module by another path, where go install can fetch it: make module MODULE=github.com/OWNER/plimsoll
 
 # One kind of build for all: a clean machine would compile everything three times over, for the tests, for the program and for a
 # release, and each time takes minutes.
@@ -33,7 +34,7 @@ RELEASE = -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
-.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack attack-outside copies disks docs clean share install release
+.PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack attack-outside copies disks docs clean share install release module
 
 build: helpers
 	go build -o bin/plimsoll ./cmd/plimsoll
@@ -127,6 +128,14 @@ release: share
 		cp -r README*.md LICENSE CHANGELOG.md docs examples bin/share $(DIST)/$$name/; \
 		tar -C $(DIST) --owner=0 --group=0 --sort=name --mtime=@$$(git log -1 --format=%ct) -czf $(DIST)/$$name.tar.gz $$name && rm -r $(DIST)/$$name; done
 	cd $(DIST) && sha256sum *.tar.gz >SHA256SUMS
+
+# Imports end a line; the few other texts that name a package of the module are programs that tests build, and beginnings of paths.
+module:
+	@test -n "$(MODULE)" || { echo "Say which path: make module MODULE=github.com/OWNER/plimsoll"; exit 2; }
+	old=$$(go list -m) && go mod edit -module $(MODULE) && \
+	find . -name '*.go' -not -path './.cache/*' -exec sed -i -E "s#\"$$old/(cmd/|\"|[^\"]*\"\$$)#\"$(MODULE)/\1#" {} + && \
+	sed -i -E "s#\((\*?)$$old/#(\1$(MODULE)/#; s#local-prefixes: \[$$old\]#local-prefixes: [$(MODULE)]#" .golangci.yml
+	gofmt -w $$(find . -name '*.go' -not -path './.cache/*')
 
 clean:
 	rm -rf bin results
