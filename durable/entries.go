@@ -15,19 +15,22 @@ type Read struct {
 	Of      int // how many of its entries were
 }
 
-// EntriesAfter returns the entries of a run's journal that were not read yet, and how far it is read with them.
-func (s *Store) EntriesAfter(ctx context.Context, id string, so Read) ([]Entry, Read, error) {
+// EntriesAfter returns the entries of a run's journal that were not read yet, at most so many of them, and how far it is read with them; 0: all.
+func (s *Store) EntriesAfter(ctx context.Context, id string, so Read, most int) ([]Entry, Read, error) {
 	r, err := s.Run(ctx, id)
 	if err != nil {
 		return nil, so, err
 	}
 	var later []Entry
-	for n := max(so.Session, 1); n <= r.Sessions; n++ {
-		skip := 0
+	for n := max(so.Session, 1); n <= r.Sessions && (most == 0 || len(later) < most); n++ {
+		skip, left := 0, 0
 		if n == so.Session {
 			skip = so.Of
 		}
-		more, err := stepsOf(ctx, s, id, n, skip, 0)
+		if most > 0 {
+			left = most - len(later)
+		}
+		more, err := stepsOf(ctx, s, id, n, skip, left)
 		if err != nil {
 			return nil, so, err
 		}

@@ -32,7 +32,7 @@ func TestAPartOfAJournalIsRead(t *testing.T) {
 		}
 		so := Read{}
 		for known := range len(all) + 1 { // one is taken after the other
-			later, end, err := s.EntriesAfter(t.Context(), "r", so)
+			later, end, err := s.EntriesAfter(t.Context(), "r", so, 0)
 			if err != nil || len(later) != len(all)-known || len(later) > 0 && later[0].Number != known+1 || end != (Read{4, 8}) {
 				t.Errorf("after %d there are %d entries, up to %+v, %v", known, len(later), end, err)
 			}
@@ -40,6 +40,22 @@ func TestAPartOfAJournalIsRead(t *testing.T) {
 				so.Of++
 			} else if len(later) > 0 {
 				so = Read{later[0].Session, 1}
+			}
+		}
+		for most := 1; most <= 20; most++ { // piece by piece it is the same
+			var pieces []Entry
+			for so := (Read{}); ; {
+				piece, end, err := s.EntriesAfter(t.Context(), "r", so, most)
+				if err != nil || len(piece) > most || len(piece) < most && len(pieces)+len(piece) != len(all) {
+					t.Fatalf("after %+v at most %d: %d entries, %v", so, most, len(piece), err)
+				}
+				if len(piece) == 0 {
+					break
+				}
+				pieces, so = append(pieces, piece...), end
+			}
+			if len(pieces) != len(all) || VerifyChain(pieces) != nil {
+				t.Errorf("in pieces of %d there are %d entries", most, len(pieces))
 			}
 		}
 		for number := range len(all) + 2 {

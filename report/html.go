@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"plimsoll/result"
 
@@ -40,8 +41,10 @@ func HTML(w io.Writer, r *result.Result, beside ...foreign.Recording) error {
 
 func (d detail) half() detail { return detail{d.timeline / 2, d.signal / 2, d.spark / 2, d.events / 2} }
 
-// pageTemplate is the page with its style sheet and scripts written into it.
-func pageTemplate() (*template.Template, error) {
+// pageTemplate is the page with its style sheet and scripts written into it. It is parsed once: that takes longer than most reports.
+var pageTemplate = sync.OnceValues(parsePage)
+
+func parsePage() (*template.Template, error) {
 	functions := template.FuncMap{
 		"lower":  class,
 		"style":  func(name string) (template.CSS, error) { s, err := asset(name); return template.CSS(s), err }, //nolint:gosec // our own file

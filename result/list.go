@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,24 +22,79 @@ type Listed struct {
 }
 
 // List finds the results below a folder, the newest first. A folder that is not there holds none.
-func List(dir string) ([]Listed, error) {
-	out := []Listed{}
+func List(dir string) ([]Listed, error) { return new(Lister).List(dir) }
+
+// Lister lists the same folder again and again: a result whose files are as they were is not read again.
+type Lister struct {
+	mu    sync.Mutex
+	known map[string]known // by folder
+}
+
+// known is a result as it was read when its files had a stamp.
+type known struct {
+	stamp string
+	Listed
+}
+
+// List is the function List.
+func (l *Lister) List(dir string) ([]Listed, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, out := map[string]known{}, []Listed{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() != EventsFile {
 			return err
 		}
-		head, err := OpenHead(filepath.Dir(path))
-		if err != nil {
-			return nil //nolint:nilerr // a folder that is no result is not listed
+		folder := filepath.Dir(path)
+		stamp := Stamp(folder, SpecFile, EnvironmentFile, VerdictFile)
+		one, again := l.known[folder]
+		if !again || stamp == "" || one.stamp != stamp {
+			head, err := OpenHead(folder)
+			if err != nil {
+				return nil //nolint:nilerr // a folder that is no result is not listed
+			}
+			one = known{stamp, head.listed()}
 		}
-		out = append(out, head.listed())
+		found[folder] = one
+		out = append(out, one.Listed)
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list results: %w", err)
 	}
+	l.known = found
 	slices.SortFunc(out, func(a, b Listed) int { return b.Started.Compare(a.Started) })
 	return out, nil
+}
+
+// settled is for how long a file must not have been written: of one that was written twice in one tick of the clock the time does not tell.
+const settled = 2 * time.Second
+
+// Stamp is the same as long as the files of these names in a folder are, or all of its files where none are named. It is empty while that cannot be told,
+// because one of them was written just now or the folder cannot be read.
+func Stamp(dir string, names ...string) string {
+	if len(names) == 0 {
+		all, err := os.ReadDir(dir)
+		if err != nil {
+			return ""
+		}
+		for _, one := range all {
+			names = append(names, one.Name())
+		}
+	}
+	var b strings.Builder
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(dir, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintf(&b, "%s is not there\n", name)
+		case err != nil || time.Since(info.ModTime()) < settled:
+			return ""
+		default:
+			fmt.Fprintf(&b, "%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
 }
 
 // Unjudged stands in place of a verdict for a trial whose process died before it judged, or that still runs.

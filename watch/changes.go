@@ -63,7 +63,7 @@ func (l *ChangeLog) Between(instance string, from, to time.Time) ([]Change, erro
 		if json.Unmarshal(lines.Bytes(), &c) != nil {
 			continue // the line that a crash left unfinished
 		}
-		if c.At.Before(from) || c.At.After(to) || instance != "" && !c.concerns(instance) {
+		if c.At.Before(from) || c.At.After(to) || instance != "" && !c.Concerns(instance) {
 			continue
 		}
 		all = append(all, c)
@@ -74,8 +74,8 @@ func (l *ChangeLog) Between(instance string, from, to time.Time) ([]Change, erro
 	return all, nil
 }
 
-// concerns tells whether the change is one of an instance, whose name is cluster/node.
-func (c Change) concerns(instance string) bool {
+// Concerns tells whether the change is one of an instance, whose name is cluster/node.
+func (c Change) Concerns(instance string) bool {
 	cluster, _, _ := strings.Cut(instance, "/")
 	return c.Instance == "" || c.Instance == instance || c.Instance == cluster
 }

@@ -86,7 +86,7 @@ func (s fleetHandlers) alertCurve(ctx context.Context, p alertPage, book words.B
 	var best *chart.Chart
 	nearest := math.Inf(1)
 	for _, part := range parts {
-		lines, err := s.Watch.Query(ctx, part.Expr, from, to, step)
+		lines, err := s.query(ctx, part.Expr, from, to, step)
 		if err != nil {
 			return nil, err
 		}

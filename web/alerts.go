@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,46 @@ type alertsPage struct {
 	Watched bool        `json:"watched"`
 	Why     string      `json:"why,omitempty"`
 	Alerts  []alertView `json:"alerts"`
+
+	Rules []alertsOfRule `json:"-"`
+}
+
+// alertsOfRule are the alerts of a rule that are in the same state and say the same, but for their instances.
+type alertsOfRule struct {
+	alertView // the first
+	Key       string
+	All       []alertView
+}
+
+const shownOfRule = 5 // instances of a rule that fires: the others are folded away
+
+// Single tells whether it is one alone: that is shown with all that is known of it.
+func (a alertsOfRule) Single() bool { return len(a.All) == 1 }
+
+// Shown are the instances that are listed at once; More are those to be unfolded. Of what does not fire, or is silenced, none are.
+func (a alertsOfRule) Shown() []alertView {
+	if a.State != "firing" || a.Silenced {
+		return nil
+	}
+	return a.All[:min(len(a.All), shownOfRule)]
+}
+
+// More are the instances that Shown leaves out.
+func (a alertsOfRule) More() []alertView { return a.All[len(a.Shown()):] }
+
+// byRule puts the alerts of a rule together, in the order in which the first of each stands.
+func byRule(all []alertView) (rules []alertsOfRule) {
+	at := map[string]int{}
+	for _, a := range all {
+		key := strings.Join([]string{a.Rule, a.Severity, a.State, strconv.FormatBool(a.Silenced), a.Why, a.Do, a.Expr}, "\n")
+		n, known := at[key]
+		if !known {
+			n, at[key] = len(rules), len(rules)
+			rules = append(rules, alertsOfRule{alertView: a, Key: a.Rule + " " + a.Severity + " " + a.State})
+		}
+		rules[n].All = append(rules[n].All, a)
+	}
+	return rules
 }
 
 // alertView is an alert with where to look.
@@ -32,13 +73,25 @@ const beforeAlert = 30 * time.Minute
 
 func (s fleetHandlers) alerts(w http.ResponseWriter, r *http.Request) error {
 	p := alertsPage{Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Alerts: []alertView{}}
-	for _, a := range s.Watch.picture().Alerts {
+	all := s.Watch.picture().Alerts
+	from := s.Now()
+	for _, a := range all {
+		if begins := a.Since.Add(-beforeAlert); begins.Before(from) {
+			from = begins
+		}
+	}
+	var known history // of all of them, read once
+	if len(all) > 0 {
+		known = s.history(r.Context(), "", from, s.Now())
+	}
+	for _, a := range all {
 		v := s.viewOf(a)
-		v.Before = s.changes(r.Context(), a.Instance, a.Since.Add(-beforeAlert), a.Since.Add(time.Minute))
+		v.Before = known.of(a.Instance, a.Since.Add(-beforeAlert), a.Since.Add(time.Minute))
 		v.Before = v.Before[:min(len(v.Before), 5)]
 		p.Alerts = append(p.Alerts, v)
 	}
 	slices.SortStableFunc(p.Alerts, func(a, b alertView) int { return rank(a.Alert) - rank(b.Alert) })
+	p.Rules = byRule(p.Alerts)
 	s.show(w, r, http.StatusOK, "alerts", p)
 	return nil
 }

@@ -168,8 +168,7 @@ func lengthened(b *testing.B, h *house, more int) (run string) {
 	must(db.QueryRowContext(b.Context(), `SELECT workflow_uuid, function_id, output FROM operation_outputs WHERE function_name = 'entry' ORDER BY rowid DESC LIMIT 1`).Scan(&workflow, &function, &output))
 	tx, err := db.BeginTx(b.Context(), nil)
 	must(err)
-	add, err := tx.PrepareContext(b.Context(), `INSERT INTO operation_outputs (workflow_uuid, function_id, function_name, output, serialization) SELECT workflow_uuid, ?, function_name, ?, serialization FROM operation_outputs WHERE workflow_uuid = ? AND function_id = ?`)
-	must(err)
+	lines := make([]json.RawMessage, 0, 1000)
 	for n := range more {
 		data, err := json.Marshal(journal.Event{Kind: journal.Said, Reason: fmt.Sprintf("line %d of what happened", n)})
 		must(err)
@@ -180,8 +179,18 @@ func lengthened(b *testing.B, h *house, more int) (run string) {
 			line, err = json.Marshal(string(line))
 			must(err)
 		}
-		_, err = add.ExecContext(b.Context(), function+1+n, string(line), workflow, function)
+		line, err = json.Marshal(string(line)) // as json_each takes a text
 		must(err)
+		if lines = append(lines, line); len(lines) < cap(lines) && n < more-1 {
+			continue
+		}
+		all, err := json.Marshal(lines)
+		must(err)
+		_, err = tx.ExecContext(b.Context(), `INSERT INTO operation_outputs (workflow_uuid, function_id, function_name, output, serialization)
+			SELECT workflow_uuid, ? + key, function_name, value, serialization FROM operation_outputs, json_each(?) WHERE workflow_uuid = ? AND function_id = ?`,
+			function+2+n-len(lines), string(all), workflow, function)
+		must(err)
+		lines = lines[:0]
 	}
 	_, err = tx.ExecContext(b.Context(), `UPDATE plimsoll_heads SET number = ?, hash = ? WHERE run = ?`, last.Number, last.Hash, run)
 	must(err)

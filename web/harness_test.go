@@ -481,7 +481,7 @@ func watched() Watch {
 			return []watch.Caller{{User: "janitor", Host: "10.0.9.9", AAS: 4.5}}, nil
 		},
 		Changes: func(_ string, _, to time.Time) ([]watch.Change, error) {
-			return []watch.Change{{At: to.Add(-4 * time.Minute), Instance: "orders/n1", Kind: "setting", What: "innodb_flush_log_at_trx_commit", From: "2", To: "1"}}, nil
+			return []watch.Change{{At: to.Add(-4 * time.Minute), Instance: "orders", Kind: "setting", What: "innodb_flush_log_at_trx_commit", From: "2", To: "1"}}, nil
 		},
 		Query: func(_ context.Context, expr string, from, to time.Time, step time.Duration) ([]store.Line, error) {
 			names := []map[string]string{{}}

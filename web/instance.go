@@ -212,7 +212,7 @@ func (s fleetHandlers) curves(ctx context.Context, p *instancePage, book words.B
 	quoted := strconv.Quote(p.Instance.Name)
 	over := windows{seconds(max(step, 2*time.Second)), seconds(max(step, 12*time.Second)), seconds(max(4*step, 15*time.Second))}
 	frame := newFrame(from, to, step, p.Changes, book)
-	lines, err := s.Watch.Query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
+	lines, err := s.query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (s fleetHandlers) curves(ctx context.Context, p *instancePage, book words.B
 		p.Table = tabled(c)
 	}
 	for _, one := range curvesOf {
-		lines, err := s.Watch.Query(ctx, one.expr(quoted, over), from, to, step)
+		lines, err := s.query(ctx, one.expr(quoted, over), from, to, step)
 		if err != nil {
 			return err
 		}
@@ -374,20 +374,38 @@ func tabled(c chart.Chart) [][]string {
 
 // changes are what changed of an instance, runs on its cluster among them, the newest first.
 func (s fleetHandlers) changes(ctx context.Context, instance string, from, to time.Time) []watch.Change {
-	var all []watch.Change
+	return s.history(ctx, instance, from, to).of(instance, from, to)
+}
+
+// history is what changed in a stretch of time, and all runs.
+type history struct {
+	changes []watch.Change
+	runs    []runRow
+}
+
+// history is that of an instance, or of all where it is "".
+func (s fleetHandlers) history(ctx context.Context, instance string, from, to time.Time) (h history) {
+	var err error
 	if s.Watch.Changes != nil {
-		seen, err := s.Watch.Changes(instance, from, to)
-		if err != nil && ctx.Err() == nil {
+		if h.changes, err = s.Watch.Changes(instance, from, to); err != nil && ctx.Err() == nil {
 			s.Log.Error("read the changes", "error", err)
 		}
-		all = append(all, seen...)
 	}
-	runs, err := s.seeAll(ctx)
-	if err != nil && ctx.Err() == nil {
+	if h.runs, err = s.seeAll(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Error("read the runs", "error", err)
 	}
-	for _, one := range runs {
-		row := rowOf(one)
+	return h
+}
+
+// of is what of it concerns an instance, or all where it is "", in a part of the time.
+func (h history) of(instance string, from, to time.Time) []watch.Change {
+	var all []watch.Change
+	for _, c := range h.changes {
+		if !c.At.Before(from) && !c.At.After(to) && (instance == "" || c.Concerns(instance)) {
+			all = append(all, c)
+		}
+	}
+	for _, row := range h.runs {
 		if instance != "" && row.Cluster != clusterOf(instance) {
 			continue
 		}

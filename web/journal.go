@@ -85,15 +85,17 @@ func (s runHandlers) journal(w http.ResponseWriter, r *http.Request) error {
 	if p.Before, err = strconv.Atoi(r.FormValue("before")); err != nil || p.Before < 1 {
 		p.Before = 0
 	}
-	last, err := s.Runs.Store.EntriesBefore(r.Context(), run, 0, 1)
-	if err != nil {
-		return err
-	}
-	if len(last) > 0 {
-		p.Total = last[0].Number
-	}
 	if err := s.search(r.Context(), &p, mostSearched); err != nil {
 		return err
+	}
+	if p.Total == 0 && wantsJSON(r) { // no person is shown it, and it takes a while
+		last, err := s.Runs.Store.EntriesBefore(r.Context(), run, 0, 1)
+		if err != nil {
+			return err
+		}
+		if len(last) > 0 {
+			p.Total = last[0].Number
+		}
 	}
 	s.show(w, r, http.StatusOK, "log", p)
 	return nil
@@ -104,12 +106,18 @@ func (s runHandlers) search(ctx context.Context, p *journalPage, furthest int) e
 	want, before := strings.ToLower(p.Search), p.Before
 	for looked := 0; looked < furthest; {
 		most := eventsOnPage
-		if want != "" {
+		switch { // the store goes through all that comes before what it returns: it is asked twice for a page, and no more
+		case want != "" && looked == 0:
 			most = min(furthest, 10*eventsOnPage)
+		case want != "":
+			most = furthest - looked
 		}
 		entries, err := s.Runs.Store.EntriesBefore(ctx, p.Run, before, most)
 		if err != nil || len(entries) == 0 {
 			return err
+		}
+		if before == 0 {
+			p.Total = entries[len(entries)-1].Number
 		}
 		for _, entry := range slices.Backward(entries) {
 			t, err := tellEntry(entry)

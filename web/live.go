@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,11 +22,11 @@ import (
 // How the streams keep time.
 const (
 	mostStreams = 200
-	lookEvery   = time.Second            // at what is shown, without a reason
-	lookAgain   = 100 * time.Millisecond // at the earliest, when something happened
-	listenEvery = 100 * time.Millisecond // for what other processes write into the journals
-	pingEvery   = 5 * time.Second        // a stream that is mute for longer than two of these is taken for dead by the page
-	slowest     = 30 * time.Second       // a reader who takes nothing for so long is cut off
+	lookEvery   = time.Second           // at what is shown, without a reason
+	lookAgain   = 50 * time.Millisecond // at the earliest, when something happened
+	listenEvery = 40 * time.Millisecond // for what other processes write into the journals
+	pingEvery   = 5 * time.Second       // a stream that is mute for longer than two of these is taken for dead by the page
+	slowest     = 30 * time.Second      // a reader who takes nothing for so long is cut off
 )
 
 // live keeps the pages that somebody looks at up to date: each is rendered once for all who see the same, and only the parts of it that
@@ -38,6 +40,8 @@ type live struct {
 	mu      sync.Mutex
 	streams int
 	shows   map[string]*show
+	pages   []sentPage         // the last, the latest at the end
+	number  int                // of the last of them
 	deaf    context.CancelFunc // ends listening; nil: nobody looks at runs
 }
 
@@ -58,6 +62,51 @@ func newLive(ctx context.Context, s *Server) *live {
 	l := &live{server: s, shows: map[string]*show{}}
 	l.ctx, l.end = context.WithCancel(context.WithoutCancel(ctx))
 	return l
+}
+
+// sentPage is what a page showed when it was sent. Its stream begins with what has changed since: a large fleet is not sent twice, and the browser does not go
+// through all of it once more.
+type sentPage struct {
+	number int
+	at     time.Time
+	parts  map[string]string
+}
+
+const (
+	mostPages = 16               // whose streams have not begun
+	sentFor   = 10 * time.Second // a stream begins as soon as the page is there
+)
+
+// sent keeps what a page shows until its stream begins.
+func (l *live) sent(parts map[string]string) int {
+	if len(parts) == 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.pages = slices.DeleteFunc(l.pages, func(p sentPage) bool { return now.Sub(p.at) > sentFor })
+	l.pages = slices.Delete(l.pages, 0, max(len(l.pages)-mostPages+1, 0))
+	l.number++
+	l.pages = append(l.pages, sentPage{l.number, now, parts})
+	return l.number
+}
+
+// shown returns what the page of a number showed, once. Where nobody knows that any more, the stream sends all of it.
+func (l *live) shown(number string) map[string]*part {
+	l.mu.Lock()
+	n := slices.IndexFunc(l.pages, func(p sentPage) bool { return strconv.Itoa(p.number) == number })
+	var page sentPage
+	if n >= 0 {
+		page = l.pages[n]
+		l.pages = slices.Delete(l.pages, n, n+1)
+	}
+	l.mu.Unlock()
+	parts := map[string]*part{}
+	for id, text := range page.parts {
+		parts[id] = partOf(text, 0)
+	}
+	return parts
 }
 
 // happened has every page that shows runs or trials looked at again.
@@ -208,10 +257,15 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	ended := s.Gate.Ended(r)
-	version := 0
+	version, before := 0, s.live.shown(r.FormValue("sent"))
 	for {
-		updates, now, changed := shown.since(version)
-		version = now
+		updates, now, changed := shown.since(version, before)
+		if version == 0 && now > 0 && len(updates) == 0 { // the page is as it was sent, and is told that the stream is there
+			err = out.event("ping", `""`)
+		}
+		if version = now; version > 0 {
+			before = nil
+		}
 		if !s.Gate.Still(as.person) {
 			_ = out.event("bye", `"session"`) // the page will ask who it is
 			return nil
@@ -316,18 +370,8 @@ func (s *Server) partsOf(ctx context.Context, u *url.URL, as viewer) (parts map[
 	if c.status != http.StatusOK || page == nil { // a style sheet, a file to keep, what Grafana asks for
 		return nil, errNoPage
 	}
-	parts = map[string]string{}
-	for _, t := range page.Templates() {
-		id, is := strings.CutPrefix(t.Name(), "live-")
-		if !is {
-			continue
-		}
-		var b bytes.Buffer
-		if err := t.Execute(&b, c.frame); err != nil {
-			s.Log.Error("render", "page", c.frame.Name, "part", id, "error", err)
-			return nil, err
-		}
-		parts[id] = string(plain(b.Bytes()))
+	if parts, err = partsIn(page, c.frame); err != nil {
+		s.Log.Error("render", "page", c.frame.Name, "error", err)
 	}
-	return parts, nil
+	return parts, err
 }

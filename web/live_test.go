@@ -21,11 +21,12 @@ type listener struct {
 	closed chan struct{}
 }
 
-func listen(t testing.TB, v *visitor, page string) (*listener, http.Header) {
+// listen reads the stream of a page; of one that the visitor has already, by its number.
+func listen(t testing.TB, v *visitor, page string, sent ...string) (*listener, http.Header) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.h.url+"/live?page="+url.QueryEscape(page), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.h.url+"/live?page="+url.QueryEscape(page)+"&sent="+strings.Join(sent, ""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

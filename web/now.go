@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"plimsoll/advise"
@@ -42,6 +43,15 @@ func (t today) Headline() (keys []headlineKey) {
 	return keys
 }
 
+// mostTrouble is how many alerts, and how many instances that do not answer, the page lists: it is to be read at a glance.
+const mostTrouble = 10
+
+// WorstAlerts and FirstDown are those that the page lists; MoreAlerts and MoreDown how many it does not.
+func (t today) WorstAlerts() []alertView { return t.Alerts[:min(len(t.Alerts), mostTrouble)] }
+func (t today) MoreAlerts() int          { return len(t.Alerts) - len(t.WorstAlerts()) }
+func (t today) FirstDown() []instanceRow { return t.Down[:min(len(t.Down), mostTrouble)] }
+func (t today) MoreDown() int            { return len(t.Down) - len(t.FirstDown()) }
+
 type headlineKey struct {
 	Kind  string
 	Count int
@@ -55,8 +65,7 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t := today{Asking: []runRow{}, Stopped: []runRow{}, Alerts: []alertView{}, Urgent: fleetHandlers{s}.urgent(r.Context()), Running: []runRow{}, Recent: []runRow{}}
-	for _, one := range all {
-		row := rowOf(one)
+	for _, row := range all {
 		if row.Changed.After(t.Since) {
 			t.Since = row.Changed
 		}
@@ -79,6 +88,7 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 			t.Alerts = append(t.Alerts, s.viewOf(a))
 		}
 	}
+	slices.SortStableFunc(t.Alerts, func(a, b alertView) int { return rank(a.Alert) - rank(b.Alert) })
 	for _, i := range f.Instances {
 		if i.State == watch.Down {
 			t.Down = append(t.Down, rowOfInstance(i))
@@ -89,12 +99,36 @@ func (s *Server) now(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// urgentFor is how old what is shown of advice may be: it is read from a file for each cluster, and the page is looked at whenever a run writes something.
+const urgentFor = 5 * time.Second
+
+// urgencies are the findings that could not wait when they were read.
+type urgencies struct {
+	mu   sync.Mutex
+	at   time.Time
+	rows []urgentRow
+}
+
 // urgent are the findings of the last look at each cluster that cannot wait. What cannot be read the page Advice says.
 func (s fleetHandlers) urgent(ctx context.Context) []urgentRow {
-	all := []urgentRow{}
 	if s.Advice.Latest == nil {
-		return all
+		return []urgentRow{}
 	}
+	u := &s.urgencies
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if now := s.Now(); u.rows == nil || now.Sub(u.at) >= urgentFor {
+		rows := s.readUrgent(ctx)
+		if ctx.Err() != nil { // not all of it, maybe
+			return rows
+		}
+		u.at, u.rows = now, rows
+	}
+	return u.rows
+}
+
+func (s fleetHandlers) readUrgent(ctx context.Context) []urgentRow {
+	all := []urgentRow{}
 	for _, cluster := range s.Clusters(ctx) {
 		r, err := s.Advice.Latest(cluster)
 		if err != nil || r == nil {

@@ -2,8 +2,10 @@ package web
 
 import (
 	"html"
-	"regexp"
+	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/document"
 )
@@ -33,29 +35,74 @@ type update struct {
 	Order []string          `json:"order,omitempty"`
 }
 
-var (
-	clocks = regexp.MustCompile(`<time [^>]*>[^<]*</time>|<span class="quiet since">[^<]*</span>`)
-	keyed  = regexp.MustCompile(`(?s)<tr data-key="([^"]*)">.*?</tr>\s*`)
-)
-
 func partOf(text string, version int) *part {
-	p := &part{html: text, still: clocks.ReplaceAllString(text, ""), version: version, ordered: version}
-	found := keyed.FindAllStringSubmatchIndex(text, -1)
-	rows := map[string]row{}
+	p := &part{html: text, version: version, ordered: version}
 	var keys []string
-	for n, at := range found {
-		if n > 0 && at[0] != found[n-1][1] {
-			return p // of more than one table
+	rows := map[string]row{}
+	start, end := -1, 0 // of the rows
+	for one := range rowsOf(text) {
+		if start < 0 {
+			start = one.at
+		} else if one.at != end { // they are of more than one table
+			keys = nil
+			break
 		}
-		one, key := text[at[0]:at[1]], html.UnescapeString(text[at[2]:at[3]])
-		keys, rows[key] = append(keys, key), row{one, clocks.ReplaceAllString(one, ""), version}
+		end = one.at + len(one.html)
+		keys, rows[one.key] = append(keys, one.key), row{one.html, withoutClocks(one.html), version}
 	}
 	if len(keys) == 0 || len(keys) != len(rows) {
+		p.still = withoutClocks(text)
 		return p
 	}
-	p.keys, p.rows = keys, rows
-	p.still = clocks.ReplaceAllString(text[:found[0][0]]+text[found[len(found)-1][1]:], "")
+	p.keys, p.rows, p.still = keys, rows, withoutClocks(text[:start]+text[end:])
 	return p
+}
+
+// found is a row that has a key, with the space behind it.
+type found struct {
+	at        int
+	key, html string
+}
+
+// rowsOf finds the rows that have a key. They are searched by their first and last tags: an expression takes longer for a large fleet than making it.
+func rowsOf(text string) iter.Seq[found] {
+	const begins, ends = `<tr data-key="`, "</tr>"
+	return func(yield func(found) bool) {
+		for at := 0; ; {
+			n := strings.Index(text[at:], begins)
+			if n < 0 {
+				return
+			}
+			start := at + n
+			key, _, whole := strings.Cut(text[start+len(begins):], `"`)
+			n = strings.Index(text[start:], ends)
+			if !whole || n < 0 {
+				return
+			}
+			at = start + n + len(ends)
+			at = len(text) - len(strings.TrimLeft(text[at:], " \t\r\n"))
+			if !yield(found{start, html.UnescapeString(key), text[start:at]}) {
+				return
+			}
+		}
+	}
+}
+
+// withoutClocks is a text without its moments, of which the page itself keeps up how long ago they are.
+func withoutClocks(text string) string {
+	before, after, some := strings.Cut(text, "<time ")
+	if !some {
+		return text
+	}
+	var b strings.Builder
+	for ; some; before, after, some = strings.Cut(after, "<time ") {
+		b.WriteString(before)
+		if _, after, some = strings.Cut(after, "</time>"); !some {
+			return text // it does not end: nothing that a template makes
+		}
+	}
+	b.WriteString(before)
+	return b.String()
 }
 
 // follow keeps the versions of what is as it was in the part before; it tells whether anything is not.
@@ -95,13 +142,16 @@ func (s *show) put(parts map[string]string) {
 	}
 }
 
-// since returns what changed after a version, the version now, and what to wait for.
-func (s *show) since(version int) ([]update, int, <-chan struct{}) {
+// since returns what changed after a version, the version now, and what to wait for. What a reader has before it had a version is not sent again.
+func (s *show) since(version int, before map[string]*part) ([]update, int, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []update
 	for _, id := range document.SortedKeys(s.parts) {
 		p := s.parts[id]
+		if has := before[id]; has != nil {
+			p = p.after(has, version)
+		}
 		if p.version > version {
 			all = append(all, update{ID: id, HTML: p.html})
 			continue
@@ -123,4 +173,18 @@ func (s *show) since(version int) ([]update, int, <-chan struct{}) {
 		}
 	}
 	return all, s.version, s.changed
+}
+
+// after is the part as it is for a reader who has it as it was before: what is the same has that version.
+func (p *part) after(before *part, version int) *part {
+	one := *p
+	one.rows = maps.Clone(p.rows)
+	has := *before
+	has.version, has.ordered, has.rows = version, version, maps.Clone(before.rows)
+	for key, r := range has.rows {
+		r.version = version
+		has.rows[key] = r
+	}
+	one.follow(&has)
+	return &one
 }

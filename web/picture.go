@@ -8,7 +8,7 @@ import (
 	"plimsoll/report/chart"
 )
 
-// This file is the only one that says of text that it is markup: of pictures and reports that our own packages drew, which escape what
+// This file is the only one that says of text that it is markup: of pictures, reports and parts of pages that our own packages drew, which escape what
 // they were given.
 
 // markup is what a template writes as it is.
@@ -27,3 +27,6 @@ func written(write func(io.Writer) error) (template.HTML, error) {
 	}
 	return template.HTML(b.String()), nil //nolint:gosec // escaped by the report's template
 }
+
+// drawn is a part of a page that a template of the page wrote.
+func drawn(part string) template.HTML { return template.HTML(part) } //nolint:gosec // escaped by the page's template

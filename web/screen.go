@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,13 @@ type frame struct {
 	UTC      bool
 	Zone     string
 	Page     any
+	Sent     int // a number by which the page's stream knows what the page shows already; 0: it has none
+
+	parts map[string]string
 }
+
+// Part is what changes in an element of the page while it is looked at.
+func (f frame) Part(id string) markup { return drawn(f.parts[id]) }
 
 // Operates and Approves say which buttons the person sees work.
 func (f frame) Operates() bool { return f.Person.May(access.Operate) }
@@ -105,7 +112,13 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 		return
 	}
 	var b bytes.Buffer
-	if err := s.screens[language].pages[name].ExecuteTemplate(&b, "shell.html", f); err != nil {
+	page := s.screens[language].pages[name]
+	var err error
+	if f.parts, err = partsIn(page, f); err == nil {
+		f.Sent = s.live.sent(f.parts)
+		err = page.ExecuteTemplate(&b, "shell.html", f)
+	}
+	if err != nil {
 		s.Log.Error("render", "page", name, "error", err)
 		http.Error(w, "this page cannot be shown; the terminal of plimsoll serve says why", http.StatusInternalServerError)
 		return
@@ -115,6 +128,23 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 	text := compressed(w, r, plain(b.Bytes()))
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // the reader may be gone
+}
+
+// partsIn renders what changes in a page while it is looked at, by the ids of the elements.
+func partsIn(page *template.Template, f frame) (map[string]string, error) {
+	parts := map[string]string{}
+	for _, t := range page.Templates() {
+		id, is := strings.CutPrefix(t.Name(), "live-")
+		if !is {
+			continue
+		}
+		var b bytes.Buffer
+		if err := t.Execute(&b, f); err != nil {
+			return nil, fmt.Errorf("part %s: %w", id, err)
+		}
+		parts[id] = string(plain(b.Bytes()))
+	}
+	return parts, nil
 }
 
 func (s *Server) showJSON(w http.ResponseWriter, r *http.Request, status int, data any) {
@@ -139,7 +169,16 @@ func wantsJSON(r *http.Request) bool {
 // colours are what a program writes for a terminal, and what else would be a control character.
 var colours = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
-func plain(b []byte) []byte { return colours.ReplaceAll(b, nil) }
+// plain is a page without them. Most pages have none, and are not searched by the expression, which takes longer than all else of a long page.
+func plain(b []byte) []byte {
+	if !slices.ContainsFunc(b, control) {
+		return b
+	}
+	return colours.ReplaceAll(b, nil)
+}
+
+// control tells whether a character is one of those that colours takes away.
+func control(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f }
 
 // prefer keeps the language and the clock that a person chose, and goes back to where they were.
 func (s *Server) prefer(w http.ResponseWriter, r *http.Request) error {

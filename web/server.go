@@ -37,14 +37,17 @@ type Deps struct {
 // Server answers requests until Close.
 type Server struct {
 	Deps
-	screens screens
-	turn    *turn
-	states  states
-	live    *live
-	running *bench
-	looks   *adviceLooks
-	mux     *http.ServeMux
-	handler http.Handler
+	screens   screens
+	turn      *turn
+	states    states
+	reports   reports
+	queries   queries
+	urgencies urgencies
+	live      *live
+	running   *bench
+	looks     *adviceLooks
+	mux       *http.ServeMux
+	handler   http.Handler
 }
 
 // New makes the page.

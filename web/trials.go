@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll/analyze"
@@ -42,7 +43,7 @@ type trialList struct {
 const mostResults = 200 // on one page
 
 func (s trialHandlers) trials(w http.ResponseWriter, r *http.Request) error {
-	all, err := result.List(s.Trials.Folder)
+	all, err := s.reports.List(s.Trials.Folder)
 	if err != nil {
 		return err
 	}
@@ -88,20 +89,16 @@ type resultPage struct {
 
 func (s trialHandlers) result(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	got, err := s.openResult(name)
+	p, err := s.report(name)
 	if err != nil {
 		return err
 	}
-	p := resultPage{Trial: got.Verdict.Trial, Dir: got.Dir, Verdict: got.Verdict, Class: report.Class(got), Answer: report.Answer(got.Verdict), Started: got.Environment.Started, Name: name}
-	if p.Report, err = written(func(w io.Writer) error { return report.Body(w, got) }); err != nil {
-		return err
-	}
-	all, err := result.List(s.Trials.Folder)
+	all, err := s.reports.List(s.Trials.Folder)
 	if err != nil {
 		return err
 	}
 	for _, one := range all {
-		if other, err := filepath.Rel(s.Trials.Folder, one.Dir); err == nil && one.Dir != got.Dir && len(p.Others) < 50 {
+		if other, err := filepath.Rel(s.Trials.Folder, one.Dir); err == nil && one.Dir != p.Dir && len(p.Others) < 50 {
 			p.Others = append(p.Others, trialRow{Listed: one, Path: filepath.ToSlash(other)})
 		}
 	}
@@ -116,6 +113,63 @@ func (s trialHandlers) result(w http.ResponseWriter, r *http.Request) error {
 	})
 	s.show(w, r, http.StatusOK, "result", p)
 	return nil
+}
+
+// reports keeps the last few reports that were looked at: reading a result and making its report takes longer than all else of its page.
+type reports struct {
+	result.Lister
+	mu   sync.Mutex
+	kept []keptReport // the last that was looked at is the last
+}
+
+// keptReport is a page, as it was made when the files of its result had a stamp.
+type keptReport struct {
+	stamp string
+	page  resultPage
+}
+
+const mostReports = 8 // of at most two megabytes each
+
+// report is the page of a result, without those that it can be compared with.
+func (s trialHandlers) report(name string) (resultPage, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return resultPage{}, errNoPage
+	}
+	stamp := result.Stamp(filepath.Join(s.Trials.Folder, filepath.FromSlash(name)))
+	if p, kept := s.reports.keptAs(name, stamp); kept {
+		return p, nil
+	}
+	got, err := s.openResult(name)
+	if err != nil {
+		return resultPage{}, err
+	}
+	p := resultPage{Trial: got.Verdict.Trial, Dir: got.Dir, Verdict: got.Verdict, Class: report.Class(got), Answer: report.Answer(got.Verdict), Started: got.Environment.Started, Name: name}
+	if p.Report, err = written(func(w io.Writer) error { return report.Body(w, got) }); err != nil {
+		return p, err
+	}
+	if stamp != "" {
+		s.reports.keep(stamp, p)
+	}
+	return p, nil
+}
+
+func (r *reports) keptAs(name, stamp string) (resultPage, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := slices.IndexFunc(r.kept, func(k keptReport) bool { return k.page.Name == name && k.stamp == stamp && stamp != "" })
+	if n < 0 {
+		return resultPage{}, false
+	}
+	one := r.kept[n]
+	r.kept = append(slices.Delete(r.kept, n, n+1), one)
+	return one.page, true
+}
+
+func (r *reports) keep(stamp string, p resultPage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(slices.DeleteFunc(r.kept, func(k keptReport) bool { return k.page.Name == p.Name }), keptReport{stamp, p})
+	r.kept = slices.Delete(r.kept, 0, max(len(r.kept)-mostReports, 0))
 }
 
 // comparePage is two results side by side.

@@ -87,7 +87,7 @@ func (c *check) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"compared": true}}
 	if err == nil && a.Degraded > 0 {
-		err = &hint.PermanentError{Reason: fmt.Sprintf("array %s has one leg: there is nothing to compare", a.Label()), Advice: "superdisk/rebuild"}
+		err = &hint.PermanentError{Reason: fmt.Sprintf("array %s has one leg: there is nothing to compare", a.Label()), Advice: "rebuild the other first: superdisk/rebuild -i node=" + c.Node}
 	}
 	return r, err
 }

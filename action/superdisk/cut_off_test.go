@@ -204,9 +204,8 @@ func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
 			m.hasNoArray()
 			m.said["cd /sys/class/block"] = "ubda\nubdb"
 			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded(c.local+".superblock"), m.recorded(c.network+".superblock")
-			undone, reached := call(), ""
-			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt"}
-			undone.Reach = func(text string) error { reached = text; return nil }
+			undone := call()
+			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
 			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
 			if c.does == "" {
 				if refused(t, err, "have both served without the other leg"); m.did("mdadm") {
@@ -214,12 +213,27 @@ func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || !m.did(c.does) || !m.did("mount /dev/md/sd /run/mnt") {
+			remains := action.RemainsOf(err)
+			if remains == nil && err != nil || !m.did(c.does) || !m.did("mount /dev/md/sd /run/mnt") {
 				t.Errorf("%v, ran %q", err, m.ran)
 			}
-			if told := strings.Contains(reached, "superdisk/rebuild"); told != (c.network == "alone") {
-				t.Errorf("the journal says %q", reached)
+			if told := remains != nil && remains.What == "array sd of node n1" && strings.Contains(remains.Why, "superdisk/rebuild -i node=n1"); told != (c.network == "alone") {
+				t.Errorf("the undo says %v", err)
 			}
 		})
+	}
+}
+
+// The undo of a stop that is repeated, as its process was killed after the array was started from one leg, says what remains all the same. An array that
+// had one leg before is as it was.
+func TestAnUndoThatIsRepeatedSaysThatALegIsMissing(t *testing.T) {
+	for missing, told := range map[any]bool{float64(0): true, 1: false, float64(1): false} {
+		m := pretends(t, "network-removed")
+		undone := call()
+		undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": missing}
+		err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
+		if remains := action.RemainsOf(err); (remains != nil) != told || remains == nil && err != nil || m.did("mdadm") {
+			t.Errorf("%v missing before: %v, ran %q", missing, err, m.ran)
+		}
 	}
 }

@@ -66,7 +66,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	if leg.Faulty() {
 		return r, nil
 	}
-	return r, &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step", d.Leg, a.Label()), Advice: "rebuild the other first: superdisk/rebuild"}
+	return r, &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step", d.Leg, a.Label()), Advice: "rebuild the other first: superdisk/rebuild -i node=" + d.Node}
 }
 
 func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
@@ -111,5 +111,5 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 			return errors.Join(refuse(err), note(ctx, on, m))
 		}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume and run superdisk/reattach-network"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume, then superdisk/reattach-network -i node=" + d.Node}
 }

@@ -260,7 +260,7 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 		return err
 	}
 	if found && a.Mount == s.Mount {
-		return &hint.PermanentError{Reason: "the files are on the array now, and writes since then are only there", Advice: "continue with superdisk/rebuild, which adds the local leg"}
+		return &hint.PermanentError{Reason: "the files are on the array now, and writes since then are only there", Advice: "continue with superdisk/rebuild -i node=" + s.Node + ", which adds the local leg"}
 	}
 	local, network, err := s.legs(ctx, on, m)
 	if err != nil {

@@ -3,6 +3,7 @@ const {draw, plots} = document.getElementById("curves") ? await import("./chart.
 const badge = document.getElementById("live"), words = badge.dataset;
 const here = () => location.pathname + location.search;
 const mute = 12_000, poll = 2_000;
+let sent = words.sent; // the number of this page: what it shows need not be sent again
 let source, heard = Date.now(), losses = 0, polling, fresh = Date.now();
 
 const clock = t => new Date(t).toTimeString().slice(0, 8);
@@ -69,7 +70,8 @@ const close = () => { source?.close(); source = undefined; clearInterval(polling
 const open = () => {
   close();
   heard = Date.now();
-  source = new EventSource("/live?page=" + encodeURIComponent(here() + (plots ? (location.search ? "&" : "?") + "plots=drawn" : "")));
+  source = new EventSource("/live?page=" + encodeURIComponent(here() + (plots ? (location.search ? "&" : "?") + "plots=drawn" : "")) + (sent ? "&sent=" + sent : ""));
+  sent = "";
   const hear = () => { heard = Date.now(); losses = 0; clearInterval(polling); polling = undefined; well("live"); };
   source.addEventListener("part", e => { hear(); const {id, html, rows, order} = JSON.parse(e.data); if (rows || order) patch(id, rows, order); else place(id, html ?? ""); });
   source.addEventListener("ping", hear);
