@@ -134,3 +134,37 @@ func TestAClaimThatWasNeverStoredIsNotToldToStay(t *testing.T) {
 		t.Errorf("gave back %v, %v", gave, err)
 	}
 }
+
+// slow is a cluster that takes its time to remove a claim.
+type slow struct {
+	*runbooktest.MemoryLock
+	takes time.Duration
+}
+
+func (s slow) Clear(ctx context.Context, c action.Claim) error {
+	if until, bounded := ctx.Deadline(); bounded && time.Until(until) < s.takes {
+		return context.DeadlineExceeded
+	}
+	return s.MemoryLock.Clear(ctx, c)
+}
+
+// Who types the command that releases a cluster waits for one that is slow, as on a busy machine; a run that only passes by does not.
+func TestASlowClusterIsReleasedByTheCommandThatIsAdvised(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shared := &runbooktest.MemoryLock{}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return slow{shared, 5 * time.Second} }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	claim := shared.Has
+	b.runSession(run, journal.Command{Do: "run"})
+	claim.Held = false
+	if err := shared.Claim(t.Context(), claim); err != nil { // as it was before the release
+		t.Fatal(err)
+	}
+	if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.Has.Run != "" {
+		t.Errorf("gave back %v, %v, claimed by %q", gave, err, shared.Has.Run)
+	}
+}

@@ -32,7 +32,7 @@ func (l *Locks) over(ctx context.Context, m ClusterLock, cluster string, lease d
 	if !l.noted(ctx, lease.Holder) {
 		return false
 	}
-	_ = l.clear(ctx, m, cluster, lease)
+	_ = l.clear(ctx, m, cluster, lease, Clearing)
 	return l.Store.Release(ctx, lease.Name, lease.Holder) == nil
 }
 
@@ -42,24 +42,24 @@ func (l *Locks) noted(ctx context.Context, run string) bool {
 	return err == nil && st.Outcome.Over() && (l.Ended == nil || l.Ended(ctx, run, st) == nil)
 }
 
-// clear removes a run's claim from a cluster, which may take Clearing for it.
-func (l *Locks) clear(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease) error {
+// clear removes a run's claim from a cluster, which may take so long for it.
+func (l *Locks) clear(ctx context.Context, m ClusterLock, cluster string, lease durable.Lease, patience time.Duration) error {
 	if m == nil {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, Clearing)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return m.Clear(limited, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: l.Holder, Epoch: lease.Epoch})
 }
 
 // GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any. A cluster that
-// does not let its claim be removed stays held, and a later call tries again: ErrClaimStays.
+// does not let its claim be removed stays held, and a later call tries again: ErrClaimStays. A person asked for it, and waits for a slow one.
 func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error) {
 	return l.eachHeld(ctx, run, func(m ClusterLock, cluster string, lease durable.Lease) error {
 		if !l.noted(ctx, run) {
 			return fmt.Errorf("note what run %s leaves undone", run)
 		}
-		if err := l.clear(ctx, m, cluster, lease); err != nil {
+		if err := l.clear(ctx, m, cluster, lease, LongPatience); err != nil {
 			return fmt.Errorf("cluster %s: %w: %w", cluster, ErrClaimStays, err)
 		}
 		return l.Store.Release(ctx, lease.Name, lease.Holder)
@@ -131,7 +131,7 @@ func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterL
 		}
 		if lease.Holder == "" { // nobody may take it while its claim is removed
 			var taken *durable.HeldError
-			mine, acquiring := l.Store.Acquire(ctx, lease.Name, run, 2*Clearing)
+			mine, acquiring := l.Store.Acquire(ctx, lease.Name, run, 2*LongPatience)
 			if errors.As(acquiring, &taken) {
 				continue
 			} else if acquiring != nil {
