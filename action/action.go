@@ -61,7 +61,8 @@ type Verifier interface {
 	Verify(ctx context.Context, on *cluster.Cluster, output Facts) error
 }
 
-// Undoer is a task that can be taken back. c.Before is what the first check saw. It may be called twice.
+// Undoer is a task that can be taken back. c.Before is what the first check saw. It may be called twice. *Remains when it is undone but for
+// something.
 type Undoer interface {
 	Undo(ctx context.Context, on *cluster.Cluster, c Call) error
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/internal/document"
 )
 
 var configureAction = Action{
@@ -48,14 +50,31 @@ func (c *configure) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts
 	return nil, c.set(ctx, on, c.Config)
 }
 
-// Undo gives the server the values that were found.
+// Undo gives the server the values that were found. What was set since stays.
 func (c *configure) Undo(ctx context.Context, on *cluster.Cluster, call Call) error {
-	found, _ := call.Before[settingsFact].(map[string]any)
-	before := map[string]string{}
-	for name := range c.Config {
-		before[name], _ = found[name].(string)
+	_, now, err := c.settings(ctx, on)
+	if err != nil {
+		return err
 	}
-	return c.set(ctx, on, before)
+	found, _ := call.Before[settingsFact].(map[string]any)
+	before, since := map[string]string{}, []string{}
+	for _, name := range document.SortedKeys(c.Config) {
+		value, _ := found[name].(string)
+		if is := now[name]; is != c.Config[name] && is != value {
+			since = append(since, fmt.Sprintf("%s is %q, was made %q and was %q before", name, is, c.Config[name], value))
+			continue
+		}
+		before[name] = value
+	}
+	if len(before) > 0 {
+		if err := c.set(ctx, on, before); err != nil {
+			return err
+		}
+	}
+	if len(since) > 0 {
+		return &Remains{What: "settings of node " + c.Node, Why: "somebody changed them since, and they were left so: " + strings.Join(since, "; ")}
+	}
+	return nil
 }
 
 // set changes some settings, and takes away those that are empty here.

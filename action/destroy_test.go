@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
-	"plimsoll/internal/document"
 )
 
 // shrinking notes which servers were removed. It has made n3.
@@ -50,16 +50,7 @@ func TestAServerThatAloneTakesWritesIsNotDeleted(t *testing.T) {
 			on.AskRoles()
 			defer func() { _ = on.Close() }()
 			bind := func(name, with string) action.Task {
-				in, err := document.Parse("with", []byte(with))
-				if err != nil {
-					t.Fatal(err)
-				}
-				a, _ := action.Find(action.Servers(), name)
-				task, err := a.Bind(in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return task
+				return actiontest.Task(t, action.Servers(), name, with)
 			}
 			_, destroying := bind("server.destroy", "node: n3").Act(t.Context(), on, action.Call{})
 			for what, err := range map[string]error{

@@ -49,32 +49,23 @@ func files(dir string) func(t *testing.T) string {
 	}
 }
 
-func find(t *testing.T, all []action.Action, name string) action.Action {
-	t.Helper()
-	a, ok := action.Find(all, name)
-	if !ok {
-		t.Fatalf("no action %s", name)
-	}
-	return a
-}
-
 func TestCommandConforms(t *testing.T) {
 	dir := t.TempDir()
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, action.Generic(), "command"), Cluster: here(t), Snapshot: files(dir),
+		Action: actiontest.Find(t, action.Generic(), "command"), Cluster: here(t), Snapshot: files(dir),
 		With: strings.ReplaceAll(`{run: "sleep 0.02; echo done > DIR/f", check: "test -s DIR/f", undo: "rm -f DIR/f", repeatable: true}`, "DIR", dir),
 	})
 }
 
 func TestPauseConforms(t *testing.T) {
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, action.Generic(), "pause"), Cluster: here(t), With: `{for: 30ms}`, Always: true,
+		Action: actiontest.Find(t, action.Generic(), "pause"), Cluster: here(t), With: `{for: 30ms}`, Always: true,
 		Snapshot: func(*testing.T) string { return "" },
 	})
 }
 
 func TestWaitConforms(t *testing.T) {
-	if task, err := find(t, action.Generic(), "wait").Bind(nil); err == nil {
+	if task, err := actiontest.Find(t, action.Generic(), "wait").Bind(nil); err == nil {
 		t.Errorf("a wait for nothing was accepted: %+v", task)
 	}
 	asked := filepath.Join(t.TempDir(), "asked")
@@ -87,7 +78,7 @@ func TestWaitConforms(t *testing.T) {
 	with := strings.ReplaceAll(`{run: "echo >> FILE; test $(wc -l < FILE) -ge 6 && echo yes || echo not yet", want: "yes", every: 10ms}`, "FILE", asked)
 	s := here(t)
 	actiontest.Run(t, actiontest.Subject{
-		Action: find(t, action.Generic(), "wait"), Cluster: s, With: with, Again: forget, Snapshot: func(*testing.T) string { return "" },
+		Action: actiontest.Find(t, action.Generic(), "wait"), Cluster: s, With: with, Again: forget, Snapshot: func(*testing.T) string { return "" },
 	})
 	out, err := bind(t, "wait", with).Act(t.Context(), s, action.Call{Progress: func(float64, string) {}})
 	if err != nil || out["value"] != "yes" {
@@ -102,12 +93,7 @@ func TestWaitConforms(t *testing.T) {
 
 func bind(t *testing.T, name, with string) action.Task {
 	t.Helper()
-	n := parse(t, with)
-	task, err := find(t, action.Generic(), name).Bind(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Task(t, action.Generic(), name, with)
 }
 
 func TestACommandThatOutlivedItsPlimsollIsWaitedFor(t *testing.T) {

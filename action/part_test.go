@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/internal/document"
 )
 
 // opening is playing whose servers take writes when they are told to.
@@ -46,15 +46,7 @@ func TestARestartedPrimaryTakesWritesAgainBesideADeadReplicaThatIsFollowed(t *te
 			}}
 			on.AskRoles()
 			defer func() { _ = on.Close() }()
-			with, err := document.Parse("with", []byte("node: n1"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			restart, _ := action.Find(action.Servers(), "server.restart")
-			task, err := restart.Bind(with)
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := actiontest.Task(t, action.Servers(), "server.restart", "node: n1")
 			before := action.Facts{"process": "1", "read_only": false}
 			out, err := task.Act(t.Context(), on, action.Call{Before: before, Resumed: resumed, Progress: func(float64, string) {}})
 			if err != nil || now["n1"].ReadOnly != resumed || (out["stays_closed"] != nil) != resumed {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/internal/document"
 )
 
 // shunned is an engine that asks a node anew only some time after it was found silent.
@@ -54,22 +54,10 @@ func TestAServerThatHasStartedIsAskedAgain(t *testing.T) {
 					return []cluster.Node{{Name: "n1", Server: c.process, Target: engine.Target{Addresses: []string{"n1"}}}}, nil
 				}}
 				defer func() { _ = s.Close() }()
-				with, err := document.Parse("with", []byte("node: n1"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, a := range action.Servers() {
-					if a.Name != name {
-						continue
-					}
-					task, err := a.Bind(with)
-					if err != nil {
-						t.Fatal(err)
-					}
-					err = task.(action.Verifier).Verify(t.Context(), s.ReadOnly(), action.Facts{"before": "1"})
-					if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-						t.Errorf("%s of %s, silent for %s: %v, want %q", name, c.process, c.silent, err, c.want)
-					}
+				task := actiontest.Task(t, action.Servers(), name, "node: n1")
+				err := task.(action.Verifier).Verify(t.Context(), s.ReadOnly(), action.Facts{"before": "1"})
+				if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s of %s, silent for %s: %v, want %q", name, c.process, c.silent, err, c.want)
 				}
 			})
 		}

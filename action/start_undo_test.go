@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
-	"plimsoll/internal/document"
 )
 
 // playing is an engine of servers that play parts, by their addresses.
@@ -68,15 +68,7 @@ func TestTheUndoOfAStartDoesNotStopWhoHasBecomeThePrimary(t *testing.T) {
 				}
 				on.RolesChanged()
 			}
-			with, err := document.Parse("with", []byte("node: n2"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			start, _ := action.Find(action.Servers(), "server.start")
-			task, err := start.Bind(with)
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := actiontest.Task(t, action.Servers(), "server.start", "node: n2")
 			become(c.before)
 			found, err := task.Check(t.Context(), on.ReadOnly())
 			if err != nil || found.State != action.Needed {

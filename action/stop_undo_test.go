@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
-	"plimsoll/internal/document"
 )
 
 // A drained node runs and does not answer. Whether the stop that follows the drain was executed or not, its undo ends: what made the
@@ -23,15 +23,7 @@ func TestTheUndoOfAStopEndsOnANodeThatWasSilentBefore(t *testing.T) {
 				return []cluster.Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1"}}}, {Name: "n2", Server: n2, Target: engine.Target{Addresses: []string{"n2"}}}}, nil
 			}}
 			defer func() { _ = on.Close() }()
-			with, err := document.Parse("with", []byte("node: n2"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			stop, _ := action.Find(action.Servers(), "server.stop")
-			task, err := stop.Bind(with)
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := actiontest.Task(t, action.Servers(), "server.stop", "node: n2")
 			found, err := task.Check(t.Context(), on.ReadOnly())
 			if err != nil || found.State != action.Needed {
 				t.Fatalf("found %+v, %v", found, err)
@@ -88,15 +80,7 @@ func TestTheUndoOfAStopDoesNotStartASecondPrimary(t *testing.T) {
 			}}
 			on.AskRoles()
 			defer func() { _ = on.Close() }()
-			with, err := document.Parse("with", []byte("node: n1"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			stop, _ := action.Find(action.Servers(), "server.stop")
-			task, err := stop.Bind(with)
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := actiontest.Task(t, action.Servers(), "server.stop", "node: n1")
 			found, err := task.Check(t.Context(), on.ReadOnly())
 			if err != nil || found.State != action.Needed {
 				t.Fatalf("found %+v, %v", found, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/analyze"
 	"plimsoll/cluster"
 	"plimsoll/engine"
@@ -194,21 +195,7 @@ func (w *troubled) part(node string) engine.Part {
 // task is an action on the ring.
 func (w *troubled) task(name, with string) action.Task {
 	w.Helper()
-	inputs, err := document.Parse("with", []byte(with))
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, a := range Actions() {
-		if a.Name == name {
-			task, err := a.Bind(inputs)
-			if err != nil {
-				w.Fatal(err)
-			}
-			return task
-		}
-	}
-	w.Fatalf("no action %s", name)
-	return nil
+	return actiontest.Task(w, Actions(), name, with)
 }
 
 func (w *troubled) leaves() action.Task { return w.task("cql.decommission", "node: n2") }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/action/cql"
@@ -38,6 +39,16 @@ func Actions() []action.Action {
 		only("mysql", rds.Actions(openRDS, rds.DefaultEvery, replication.MayTakeWrites, mysql.Claims{})),
 		kube.Actions(kube.DefaultEvery),
 	)
+}
+
+// booksOf are the runbooks that ship of a family, such as mysql.
+func booksOf(family string) (names []string) {
+	for _, name := range books.Names() {
+		if strings.HasPrefix(name, strings.TrimSuffix(family, "/")+"/") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // only says of actions that they work on clusters of one engine.
@@ -85,7 +96,13 @@ func readRunbook(name *document.Node) (*runbook.Runbook, error) {
 	book, err := books.Read(name.Text, Actions())
 	if errors.Is(err, fs.ErrNotExist) {
 		refusal := document.UnknownName(name, "runbook", books.Names())
-		if refusal.Hint == "" {
+		switch of := booksOf(name.Text); {
+		case refusal.Hint != "":
+		case len(of) > 0:
+			refusal = document.UnknownName(name, "runbook", of)
+			refusal.Hint = "plimsoll runbook list says what each does"
+		default:
+			refusal = name.Errorf("unknown runbook %q", name.Text)
 			refusal.Hint = "plimsoll runbook list says what each does; a file of your own ends in .yaml"
 		}
 		return nil, refusal

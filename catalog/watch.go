@@ -37,11 +37,13 @@ func WatchDisk(t engine.Target, on collect.Runner) watch.Collector {
 	if err != nil {
 		return nil
 	}
-	d, ok := e.(engine.Dialer)
-	if !ok {
-		return nil
+	if d, ok := e.(engine.Dialer); ok {
+		return collect.Disk(func(ctx context.Context) (engine.Session, error) { return d.Dial(ctx, t) }, on)
 	}
-	return collect.Disk(func(ctx context.Context) (engine.Session, error) { return d.Dial(ctx, t) }, on)
+	if e.Name() == "cql" {
+		return collect.CassandraDisk(func(ctx context.Context) (engine.Session, error) { return openAlone(ctx, e, t) }, on)
+	}
+	return nil
 }
 
 // alone is a session with the database that was opened for it.

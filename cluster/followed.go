@@ -13,13 +13,13 @@ import (
 const partTime = 5 * time.Second
 
 // partOf is what a node says of its part in replication; nil if it does not answer or plays none.
-func partOf(ctx context.Context, s *Cluster, node string) *engine.ReplicationStatus {
-	if s.Engine == nil {
+func partOf(ctx context.Context, on *Cluster, node string) *engine.ReplicationStatus {
+	if on.Engine == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, partTime)
 	defer cancel()
-	db, err := s.Database(ctx, node)
+	db, err := on.Database(ctx, node)
 	if err != nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 		return err
 	}
 	if own != nil && own.Primary() && own.Followers > 0 {
-		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: "make another node the primary first: mysql/switchover"}
+		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: fmt.Sprintf("make another node the primary first: plimsoll runbook plan mysql/switchover --cluster %s -i to=NODE", s.Name)}
 	}
 	for _, n := range nodes {
 		if n.Name == node {
@@ -141,18 +141,18 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 }
 
 // Succeeded refuses to let a server take writes again while another node is the primary.
-func Succeeded(ctx context.Context, s *Cluster, node string) error {
-	_, err := led(ctx, s, node)
+func Succeeded(ctx context.Context, on *Cluster, node string) error {
+	_, err := led(ctx, on, node)
 	return err
 }
 
 // led is Succeeded, and tells whether it is known which node is the primary.
-func led(ctx context.Context, s *Cluster, node string) (known bool, err error) {
-	if s.roles == nil {
+func led(ctx context.Context, on *Cluster, node string) (known bool, err error) {
+	if on.roles == nil {
 		return true, nil
 	}
-	s.RolesChanged()
-	primary, err := s.Primary(ctx)
+	on.RolesChanged()
+	primary, err := on.Primary(ctx)
 	switch {
 	case err != nil:
 		return false, nil //nolint:nilerr // no node says that it is
@@ -160,26 +160,26 @@ func led(ctx context.Context, s *Cluster, node string) (known bool, err error) {
 		return true, nil
 	}
 	return true, &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
-		Advice: "start it read-only by hand, then run mysql/rejoin"}
+		Advice: fmt.Sprintf("start it read-only by hand, then plimsoll runbook plan mysql/rejoin --cluster %s -i node=%s", on.Name, node)}
 }
 
 // Replaced refuses to let a server take writes again that was the primary before, when it has, or may have, a successor: it would be a second
 // primary. A node that does not answer may be the successor if another node follows it; when the process that took the writes from the server
 // has ended since, that it does not answer is enough.
-func Replaced(ctx context.Context, s *Cluster, node string, resumed bool) error {
-	if known, err := led(ctx, s, node); known || err != nil {
+func Replaced(ctx context.Context, on *Cluster, node string, resumed bool) error {
+	if known, err := led(ctx, on, node); known || err != nil {
 		return err
 	}
-	nodes, err := s.List(ctx)
+	nodes, err := on.List(ctx)
 	if err != nil {
-		return fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+		return fmt.Errorf("list the nodes of %s: %w", on.Name, err)
 	}
 	parts, silent := map[string]*engine.ReplicationStatus{}, []Node(nil)
 	for _, n := range nodes {
 		if n.Name == node {
 			continue
 		}
-		if is := partOf(ctx, s, n.Name); is != nil {
+		if is := partOf(ctx, on, n.Name); is != nil {
 			parts[n.Name] = is
 		} else {
 			silent = append(silent, n)

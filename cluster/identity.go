@@ -41,14 +41,14 @@ func Distinct(ctx context.Context, clusters ...*Cluster) error {
 }
 
 // identities are what the nodes say of which servers they are, at the same time. One node alone is asked only if it is compared with others.
-func identities(ctx context.Context, s *Cluster, alone bool) (nodes []Node, all []string, err error) {
-	if s.Engine == nil {
+func identities(ctx context.Context, on *Cluster, alone bool) (nodes []Node, all []string, err error) {
+	if on.Engine == nil {
 		return nil, nil, nil
 	}
-	if nodes, err = s.List(ctx); err != nil {
-		return nil, nil, fmt.Errorf("list the nodes of %s: %w", s.Name, err)
+	if nodes, err = on.List(ctx); err != nil {
+		return nil, nil, fmt.Errorf("list the nodes of %s: %w", on.Name, err)
 	}
-	nodes = slices.Concat(nodes, s.Spares)
+	nodes = slices.Concat(nodes, on.Spares)
 	if len(nodes) < 2 && !alone {
 		return nil, nil, nil
 	}
@@ -57,18 +57,18 @@ func identities(ctx context.Context, s *Cluster, alone bool) (nodes []Node, all 
 	all = make([]string, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
-		asking.Go(func() { all[i] = identityOf(limited, s, n.Name) })
+		asking.Go(func() { all[i] = identityOf(limited, on, n.Name) })
 	}
 	asking.Wait()
 	return nodes, all, nil
 }
 
 // identityOf is what a node says of which server it is; "" if it does not.
-func identityOf(ctx context.Context, s *Cluster, node string) string {
-	if s.Hangs(node) {
+func identityOf(ctx context.Context, on *Cluster, node string) string {
+	if on.Hangs(node) {
 		return ""
 	}
-	db, err := s.database(ctx, node, true)
+	db, err := on.database(ctx, node, true)
 	if err != nil {
 		return ""
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 
 	"plimsoll/hint"
+	"plimsoll/internal/document"
 )
 
 var (
@@ -180,12 +181,27 @@ func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	r, err := scanRun(s.db.row(ctx, runColumns+` WHERE r.run = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, hint.With(fmt.Errorf("%s: %w", id, ErrNoRun), "plimsoll runbook status lists them")
+		return r, s.noRun(ctx, id)
 	}
 	if err != nil {
 		return r, fmt.Errorf("read run %s: %w", id, err)
 	}
 	return r, nil
+}
+
+// noRun is ErrNoRun, with the run that was meant.
+func (s *Store) noRun(ctx context.Context, id string) error {
+	advice := "plimsoll runbook status lists them"
+	if runs, err := s.Runs(ctx); err == nil {
+		names := make([]string, len(runs))
+		for n, r := range runs {
+			names[n] = r.ID
+		}
+		if near := document.Nearest(id, names); near != "" {
+			advice = fmt.Sprintf("did you mean %q? plimsoll runbook status lists them", near)
+		}
+	}
+	return hint.With(fmt.Errorf("%s: %w", id, ErrNoRun), advice)
 }
 
 // Entries returns a run's journal.

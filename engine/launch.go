@@ -122,8 +122,8 @@ type Meshed interface {
 
 // SettingsChecker is a Launcher whose servers can be asked whether they take some settings, without one being started.
 type SettingsChecker interface {
-	// CheckSettings refuses the first setting of a node, whose distribution is there, that its server does not have or cannot set so.
-	CheckSettings(ctx context.Context, m infra.Machine, n Node) error
+	// CheckSettings refuses the first setting of some nodes, of one distribution that is there, that its server does not have or cannot set so.
+	CheckSettings(ctx context.Context, m infra.Machine, nodes ...Node) error
 }
 
 // Tooled is a Launcher whose servers have a tool of their own for what their protocol cannot be asked, such as nodetool.

@@ -120,6 +120,9 @@ func Parse(name string, data []byte) (*Inventory, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := document.OtherKind(root, "inventory"); err != nil {
+		return nil, err
+	}
 	var inv Inventory
 	if err := root.Decode(&inv); err != nil {
 		return nil, err

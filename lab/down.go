@@ -46,7 +46,7 @@ func (d Deps) takeDown(ctx context.Context, name string) error {
 		return err
 	}
 	if !left.any() {
-		return noCluster(name, ErrNoCluster)
+		return d.noCluster(ctx, name, ErrNoCluster)
 	}
 	return d.destroy(ctx, name)
 }

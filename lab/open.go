@@ -9,6 +9,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/document"
 )
 
 // Open takes hold of a cluster that was made before, running or not.
@@ -72,7 +73,7 @@ func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l eng
 		return d, nil, nil, err
 	}
 	if r, err = readRecord(ctx, d.Machine, d.folder(name)); err != nil {
-		return d, nil, nil, noCluster(name, err)
+		return d, nil, nil, d.noCluster(ctx, name, err)
 	}
 	if !r.Complete {
 		return d, nil, nil, hint.With(fmt.Errorf("the creation of cluster %s was never completed", name), "plimsoll lab down "+name)
@@ -86,12 +87,19 @@ func made(ctx context.Context, name string, deps Deps) (d Deps, r *record, l eng
 	return d, r, l, nil
 }
 
-func noCluster(name string, err error) error {
+// noCluster is why a cluster's record cannot be read: if there is none, with the name that was meant.
+func (d Deps) noCluster(ctx context.Context, name string, err error) error {
 	err = fmt.Errorf("cluster %s: %w", name, err)
-	if errors.Is(err, ErrNoCluster) {
-		return hint.With(err, "plimsoll lab list")
+	if !errors.Is(err, ErrNoCluster) {
+		return err
 	}
-	return err
+	advice := "plimsoll lab list"
+	if names, failed := d.Machine.List(ctx, d.clusters()); failed == nil {
+		if near := document.Nearest(name, names); near != "" {
+			advice = fmt.Sprintf("did you mean %q? plimsoll lab list shows all", near)
+		}
+	}
+	return hint.With(err, advice)
 }
 
 // adopt finds the processes of the nodes, and removes nodes that a killed Plimsoll was about to add or to remove.

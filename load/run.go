@@ -10,6 +10,16 @@ import (
 	"plimsoll/internal/poll"
 )
 
+// Runner issues a load as Run does, from wherever it is issued: this process, or several on other machines.
+type Runner func(ctx context.Context, spec Spec, each func(Second)) (Summary, error)
+
+// Here is the runner that issues a load from this process.
+func Here(connect Connect) Runner {
+	return func(ctx context.Context, spec Spec, each func(Second)) (Summary, error) {
+		return Run(ctx, spec, connect, each)
+	}
+}
+
 // Run issues a load until its duration has passed, its schedule is over or ctx ends, whichever comes first, and returns
 // what it was in all. Each second, and what is left at the end, is handed to each, from one goroutine; it may be nil, and
 // it may be slow: up to 64 seconds wait for it.

@@ -70,7 +70,12 @@ func (p Plan) release(h journal.Header) (product, version string, err error) {
 			}
 		}
 		return "", "", hint.With(fmt.Errorf("the target is %s %s, and a lab has %s", h.Product, h.Version, strings.Join(candidate.Versions, ", ")),
-			"a rehearsal counts for the same minor version: write a trial on a staging cluster of that version, then: "+p.Command+" --trial FILE")
+			p.byHand("a rehearsal counts for the same minor version: write a trial on a staging cluster of that version"))
 	}
-	return "", "", hint.With(fmt.Errorf("no lab can be created of %s", h.Product), "write a trial on a staging cluster, then: "+p.Command+" --trial FILE")
+	return "", "", hint.With(fmt.Errorf("no lab can be created of %s", h.Product), p.byHand("write a trial on a staging cluster"))
+}
+
+// byHand advises a trial of one's own: how one begins with it, and how it is rehearsed with.
+func (p Plan) byHand(what string) string {
+	return what + " (plimsoll init trial trial.yaml writes one to begin with), then: " + p.Command + " --trial trial.yaml"
 }

@@ -104,13 +104,13 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		switch {
 		case in.Type == "cluster" || in.Type == "clusters" || in.Of != "":
 			return nil, hint.With(fmt.Errorf("input %s names another cluster, for which Plimsoll does not create a lab by itself", name),
-				"write the trial yourself, then: "+p.Command+" --trial FILE")
+				p.byHand("write the trial yourself"))
 		case in.Type == "node":
 			at := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.Name == value })
 			switch {
 			case p.Copy != nil && at < 0:
 				return nil, hint.With(fmt.Errorf("input %s names %s, which is no node of the cluster, and its copy has no such server", name, value),
-					"leave --on-clone out, and a lab is used; or write the trial yourself, then: "+p.Command+" --trial FILE")
+					p.byHand("leave --on-clone out, and a lab is used; or write the trial yourself"))
 			case p.Copy != nil:
 				with[name] = nodes[min(at, size-1)].Name
 			case at < 0: // a spare server: a lab makes one
@@ -121,7 +121,7 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 		case in.Rehearse.Place:
 			if in.Default == nil {
 				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could use", name),
-					"write the trial yourself, then: "+p.Command+" --trial FILE")
+					p.byHand("write the trial yourself"))
 			}
 			with[name] = in.Default.Text
 		}

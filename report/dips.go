@@ -61,12 +61,14 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 		after = fmt.Sprintf("%.1f s after it began", began.Seconds())
 	}
 	text := fmt.Sprintf("from %s on, %s", quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), after)
-	switch {
-	case d.During == "":
+	switch words, event := cause(d.During); {
+	case words == "":
 	case d.When == result.After:
-		text += ", " + d.During
+		text += ", " + words
+	case event:
+		text += ", when " + words
 	default:
-		text += ", during " + d.During
+		text += ", during " + words
 	}
 	text += ": " + how
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
@@ -93,7 +95,8 @@ func (u *run) through(d result.Dip) string {
 			effects = append(effects, errorCount(p.Errors))
 		}
 		if len(effects) > 0 {
-			all = append(all, fmt.Sprintf("%s %s at %s", cmp.Or(p.During, "no step"), strings.Join(effects, " and "), quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())))
+			words, _ := cause(p.During)
+			all = append(all, fmt.Sprintf("%s %s at %s", cmp.Or(words, "no step"), strings.Join(effects, " and "), quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())))
 		}
 	}
 	if len(all) == 0 {
@@ -138,7 +141,8 @@ func (u *run) dipTable() table {
 			if d.Recovered.IsZero() {
 				lasted = "not over within " + lasted
 			}
-			cells := plainEntries(p.Name, cmp.Or(d.During, "–"))
+			words, _ := cause(d.During)
+			cells := plainEntries(p.Name, cmp.Or(words, "–"))
 			cells = append(cells, depth, rise)
 			t.Rows = append(t.Rows, line{
 				Head: quantity.Elapsed.Format(d.Onset.Sub(u.Start).Seconds()), Ink: -1,
@@ -164,9 +168,10 @@ func (u *run) pieceRows(d result.Dip) []line {
 		case !p.UsualTimes && !d.UsualRise:
 			rise = factor(p.Rise) + " at " + quantity.Elapsed.Format(p.At.Sub(u.Start).Seconds())
 		}
+		words, _ := cause(p.During)
 		rows = append(rows, line{
 			Head: "↳ " + quantity.Elapsed.Format(p.From.Sub(u.Start).Seconds()), Ink: -1,
-			Cells: plainEntries("", cmp.Or(p.During, "no step"), depth, rise, quantity.Count.Format(float64(p.Errors)), ""),
+			Cells: plainEntries("", cmp.Or(words, "no step"), depth, rise, quantity.Count.Format(float64(p.Errors)), ""),
 		})
 	}
 	return rows

@@ -85,14 +85,42 @@ func eventTable(events []series.Event, start time.Time, most int) table {
 		}
 		t.Rows = append(t.Rows, line{
 			Head: quantity.Elapsed.Format(e.Time.Sub(start).Seconds()), Ink: -1,
-			Cells: plainEntries(join(string(e.Kind), e.Name), e.Node, details(e.Detail)),
+			Cells: plainEntries(withName(e.Kind.Words(), e.Name), e.Node, details(e.Detail)),
 		})
 	}
 	return t
 }
 
 // eventName is an event in a few words.
-func eventName(e series.Event) string { return join(string(e.Kind), e.Name, e.Node) }
+func eventName(e series.Event) string { return withName(atNode(e.Kind, e.Node), e.Name) }
+
+func withName(words, name string) string {
+	if name == "" {
+		return words
+	}
+	return words + ": " + name
+}
+
+// atNode says what happened to a node: "node1 was frozen", "connections of the load were lost, node1".
+func atNode(kind series.EventKind, node string) string {
+	words := kind.Words()
+	if node == "" {
+		return words
+	}
+	if did, is := strings.CutPrefix(words, "server "); is {
+		return node + " " + did
+	}
+	return words + ", " + node
+}
+
+// cause is what a dip began with, as verdict.json has it: a step, or the kind of an event with its node.
+func cause(during string) (words string, event bool) {
+	kind, node, _ := strings.Cut(during, " ")
+	if series.EventKind(kind).Group() == "" {
+		return during, false
+	}
+	return atNode(series.EventKind(kind), node), true
+}
 
 func join(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/result"
+	"plimsoll/series"
 
 	"plimsoll/report/reporttest"
 )
@@ -68,6 +70,37 @@ func fragments(w io.Writer, r *result.Result) error {
 		}
 	}
 	return nil
+}
+
+// Reports say what happened in words: the kinds of events are for programs.
+func TestNoReportShowsAKindOfEvent(t *testing.T) {
+	r := samples()["timeline"]
+	began := r.Events[0].Time
+	for n, k := range series.EventKinds() {
+		r.Events = append(r.Events, series.Event{Time: began.Add(time.Duration(n+1) * time.Second), Kind: k.Kind, Node: "node1"})
+	}
+	for name, render := range map[string]func(io.Writer) error{
+		"Markdown": func(w io.Writer) error { return Markdown(w, r) },
+		"text":     func(w io.Writer) error { return Text(w, r, Terminal{Width: 100}) },
+		"plot":     func(w io.Writer) error { return Plot(w, r, Terminal{Width: 100}) },
+		"HTML":     func(w io.Writer) error { return HTML(w, r) },
+	} {
+		var page strings.Builder
+		if err := render(&page); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range series.EventKinds() {
+			if kind := string(k.Kind); strings.Contains(kind, ".") && strings.Contains(page.String(), kind) {
+				t.Errorf("%s shows %s", name, kind)
+			}
+			if words := k.Words; name == "HTML" && !shownOtherwise(series.Event{Kind: k.Kind}) && k.Group != series.OfPhases && !strings.Contains(page.String(), words) {
+				t.Errorf("%s does not say %q", name, words)
+			}
+		}
+		if !strings.Contains(page.String(), "when node1 was frozen") && name != "plot" {
+			t.Errorf("%s does not say during what the service was affected", name)
+		}
+	}
 }
 
 // golden compares with a file, or writes it when asked to.

@@ -95,7 +95,11 @@ type Approval struct {
 func Read(path string, actions []action.Action) (*Runbook, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, hint.Missing(fmt.Errorf("read runbook: %w", err), "plimsoll init runbook "+path+" writes one to start from; plimsoll runbook list lists those that ship, which have names without .yaml")
+		advice := "plimsoll init runbook " + hint.Quoted(path) + " writes one to start from; plimsoll runbook list lists those that ship, which have names without .yaml"
+		if near := document.NearestPath(path); near != "" {
+			advice = fmt.Sprintf("did you mean %q?", near)
+		}
+		return nil, hint.Missing(fmt.Errorf("read runbook: %w", err), advice)
 	}
 	return Parse(path, data, actions)
 }
@@ -121,6 +125,9 @@ func ParseStored(name string, data []byte, actions []action.Action) (*Runbook, e
 	}
 	if root.Kind != document.Mapping {
 		return nil, document.Problems{root.Errorf("%s, expected a mapping that begins with runbook: NAME", root.Kind)}
+	}
+	if err := document.OtherKind(root, "runbook"); err != nil {
+		return nil, err
 	}
 	sum := sha256.Sum256(data)
 	b := &Runbook{Actions: actions, Hash: hex.EncodeToString(sum[:]), Text: string(data), at: root}

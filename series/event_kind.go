@@ -94,6 +94,7 @@ const (
 type KnownEvent struct {
 	Kind   EventKind
 	Group  EventGroup
+	Words  string // what a report says of it; of a server it begins with "server ", for which the node's name can stand
 	Means  string
 	Name   string   // what the event's name is; "": it has none
 	Detail []string // the keys of its detail; a * stands for any
@@ -103,57 +104,57 @@ type KnownEvent struct {
 func EventKinds() []KnownEvent { return slices.Clone(eventKinds) }
 
 var eventKinds = []KnownEvent{
-	{PhaseStart, OfPhases, "A phase begins; the one before it ends.", "the phase", nil},
-	{ChangeStart, OfChanges, "A change or a runbook of the timeline, or of prepare, begins.", "what is run", nil},
-	{ChangeEnd, OfChanges, "The change or runbook has ended.", "what was run", []string{"seconds", "error"}},
-	{StepStart, OfSteps, "A step of a runbook begins.", "the step", []string{"run"}},
-	{StepEnd, OfSteps, "The step has ended.", "the step", []string{"run", "seconds", "error", "troubles"}},
-	{StepRetry, OfSteps, "The step failed and will be tried again.", "the step", []string{"run", "error"}},
-	{RunAsked, OfRuns, "A run waits for a person.", "the step", []string{"run", "note"}},
-	{RunApproved, OfRuns, "A person, or the trial in place of a person, approved.", "the step", []string{"run", "by"}},
-	{RunHeld, OfRuns, "A guardrail is breached and holds the run.", "the step", []string{"run", "guardrail"}},
-	{RunFreed, OfRuns, "The guardrail no longer holds the run.", "the step", []string{"run"}},
-	{RunRefused, OfRuns, "A run was refused, as the trial expected.", "the runbook", []string{"why"}},
-	{RehearsalKept, OfRuns, "The outcome of a rehearsal was stored in the state folder.", "the runbook", []string{"run", "passed", "nothing"}},
-	{NodeRestart, OfServers, "A server is stopped and started.", "the change", nil},
-	{NodeKill, OfServers, "A server's process is killed.", "the change", nil},
-	{NodePowerFail, OfServers, "A server loses power: its unsynced writes are lost.", "the change", nil},
-	{NodeForgot, OfServers, "Which unsynced writes the server lost.", "the change", []string{"files", "bytes", "names"}},
-	{NodeStop, OfServers, "A server is stopped.", "the change", nil},
-	{NodeStart, OfServers, "A server is started.", "the change", nil},
-	{NodeFreeze, OfServers, "A server is frozen: it does not answer, and its connections stay open.", "the change", nil},
-	{NodeThaw, OfServers, "The server is thawed.", "the change", nil},
-	{NodeReconfigure, OfServers, "A server gets other settings.", "the change", nil},
-	{NodeServes, OfServers, "A server answers again.", "the change", nil},
-	{NodeDied, OfServers, "A server ended unexpectedly.", "", []string{"cause", "log"}},
-	{ReplicaAttached, OfServers, "A replica was attached to the primary.", "the change", nil},
-	{ClusterRestore, OfCluster, "The data is restored.", "the change", nil},
-	{ClusterServes, OfCluster, "The cluster answers with the restored data.", "the change", nil},
-	{RingPromoted, OfCluster, "A node that joined a ring now answers reads.", "", nil},
-	{DiskChange, OfCluster, "A node's disk gets other limits.", "the change", []string{"disk"}},
-	{FaultBegan, OfCluster, "A fault of a volume or a machine begins.", "the action", nil},
-	{FaultOver, OfCluster, "The fault is undone.", "the action", nil},
-	{LoadErrors, OfLoad, "Operations failed in this second, by class of error.", "", []string{"*"}},
-	{LoadLost, OfLoad, "Connections of the load were lost.", "", []string{"connections"}},
-	{LoadReconnected, OfLoad, "All connections of the load are open again.", "", []string{"connections"}},
-	{LoadBroken, OfLoad, "The load itself failed, which makes the trial INVALID.", "", []string{"reason"}},
-	{LoadMaximum, OfLoad, "The maximum rate was found.", "the workload", []string{"per_second", "connections"}},
-	{LoadAvoids, OfLoad, "A server hangs, and its statements go to other servers.", "", []string{"address"}},
-	{LoadReturns, OfLoad, "Statements go to that server again.", "", []string{"address"}},
-	{ReadsSpread, OfLoad, "Which nodes answer reads from now on, and why others do not.", "", []string{"*"}},
-	{CacheStarted, OfLoad, "An empty read cache was started beside the servers.", "", []string{"version", "bytes"}},
-	{WarmupSteady, OfTrial, "The load is steady and the engine has no backlog.", "", []string{"seconds"}},
-	{WarmupTimeout, OfTrial, "The load was not steady within warmup_limit, and is measured anyway.", "", []string{"why"}},
-	{NoiseChecked, OfTrial, "The smallest difference that the trial could show, in percent, estimated from the noise of its load.", "", []string{"seconds", "throughput_percent", "p99_percent"}},
-	{TrialForeseen, OfTrial, "A problem that was found before the load and may make the trial fail.", "what it concerns", []string{"why", "do"}},
-	{StreamStart, OfCluster, "Nodes begin to stream data to one another.", "the purpose", []string{"*"}},
-	{StreamEnd, OfCluster, "The stream has ended.", "the purpose", []string{"*"}},
-	{DataLoaded, OfTrial, "The data set is loaded.", "the workload", []string{"seconds"}},
-	{DataChecked, OfTrial, "The workload checked whether its data is consistent.", "the workload", []string{"consistent", "error"}},
-	{LedgerAudited, OfTrial, "The ledger was compared with the database.", "", []string{"*"}},
-	{LedgerUnread, OfTrial, "The ledger could not be compared with the database.", "", []string{"error"}},
-	{ProbeFailed, OfTrial, "A node's signals cannot be read at present.", "", []string{"error"}},
-	{FleetChange, OfFleet, "Something changed on a watched server.", "the server", []string{"kind", "what", "from", "to"}},
+	{PhaseStart, OfPhases, "phase begins", "A phase begins; the one before it ends.", "the phase", nil},
+	{ChangeStart, OfChanges, "change begins", "A change or a runbook of the timeline, or of prepare, begins.", "what is run", nil},
+	{ChangeEnd, OfChanges, "change ended", "The change or runbook has ended.", "what was run", []string{"seconds", "error"}},
+	{StepStart, OfSteps, "step begins", "A step of a runbook begins.", "the step", []string{"run"}},
+	{StepEnd, OfSteps, "step ended", "The step has ended.", "the step", []string{"run", "seconds", "error", "troubles"}},
+	{StepRetry, OfSteps, "step failed and will be tried again", "The step failed and will be tried again.", "the step", []string{"run", "error"}},
+	{RunAsked, OfRuns, "run waits for a person", "A run waits for a person.", "the step", []string{"run", "note"}},
+	{RunApproved, OfRuns, "step approved", "A person, or the trial in place of a person, approved.", "the step", []string{"run", "by"}},
+	{RunHeld, OfRuns, "guardrail holds the run", "A guardrail is breached and holds the run.", "the step", []string{"run", "guardrail"}},
+	{RunFreed, OfRuns, "guardrail no longer holds the run", "The guardrail no longer holds the run.", "the step", []string{"run"}},
+	{RunRefused, OfRuns, "run refused, as expected", "A run was refused, as the trial expected.", "the runbook", []string{"why"}},
+	{RehearsalKept, OfRuns, "rehearsal stored", "The outcome of a rehearsal was stored in the state folder.", "the runbook", []string{"run", "passed", "nothing"}},
+	{NodeRestart, OfServers, "server was restarted", "A server is stopped and started.", "the change", nil},
+	{NodeKill, OfServers, "server was killed", "A server's process is killed.", "the change", nil},
+	{NodePowerFail, OfServers, "server lost power", "A server loses power: its unsynced writes are lost.", "the change", nil},
+	{NodeForgot, OfServers, "server lost unsynced writes", "Which unsynced writes the server lost.", "the change", []string{"files", "bytes", "names"}},
+	{NodeStop, OfServers, "server was stopped", "A server is stopped.", "the change", nil},
+	{NodeStart, OfServers, "server was started", "A server is started.", "the change", nil},
+	{NodeFreeze, OfServers, "server was frozen", "A server is frozen: it does not answer, and its connections stay open.", "the change", nil},
+	{NodeThaw, OfServers, "server was thawed", "The server is thawed.", "the change", nil},
+	{NodeReconfigure, OfServers, "server got other settings", "A server gets other settings.", "the change", nil},
+	{NodeServes, OfServers, "server answers again", "A server answers again.", "the change", nil},
+	{NodeDied, OfServers, "server ended unexpectedly", "A server ended unexpectedly.", "", []string{"cause", "log"}},
+	{ReplicaAttached, OfServers, "server was attached as a replica", "A replica was attached to the primary.", "the change", nil},
+	{ClusterRestore, OfCluster, "data is restored", "The data is restored.", "the change", nil},
+	{ClusterServes, OfCluster, "cluster answers with the restored data", "The cluster answers with the restored data.", "the change", nil},
+	{RingPromoted, OfCluster, "new node answers reads", "A node that joined a ring now answers reads.", "", nil},
+	{DiskChange, OfCluster, "disk got other limits", "A node's disk gets other limits.", "the change", []string{"disk"}},
+	{FaultBegan, OfCluster, "fault begins", "A fault of a volume or a machine begins.", "the action", nil},
+	{FaultOver, OfCluster, "fault is over", "The fault is undone.", "the action", nil},
+	{LoadErrors, OfLoad, "operations failed", "Operations failed in this second, by class of error.", "", []string{"*"}},
+	{LoadLost, OfLoad, "connections of the load were lost", "Connections of the load were lost.", "", []string{"connections"}},
+	{LoadReconnected, OfLoad, "connections of the load are open again", "All connections of the load are open again.", "", []string{"connections"}},
+	{LoadBroken, OfLoad, "load itself failed", "The load itself failed, which makes the trial INVALID.", "", []string{"reason"}},
+	{LoadMaximum, OfLoad, "maximum rate found", "The maximum rate was found.", "the workload", []string{"per_second", "connections"}},
+	{LoadAvoids, OfLoad, "load avoids a server that hangs", "A server hangs, and its statements go to other servers.", "", []string{"address"}},
+	{LoadReturns, OfLoad, "load returns to the server", "Statements go to that server again.", "", []string{"address"}},
+	{ReadsSpread, OfLoad, "nodes that answer reads", "Which nodes answer reads from now on, and why others do not.", "", []string{"*"}},
+	{CacheStarted, OfLoad, "read cache started", "An empty read cache was started beside the servers.", "", []string{"version", "bytes"}},
+	{WarmupSteady, OfTrial, "load is steady", "The load is steady and the engine has no backlog.", "", []string{"seconds"}},
+	{WarmupTimeout, OfTrial, "load was not steady in time and is measured anyway", "The load was not steady within warmup_limit, and is measured anyway.", "", []string{"why"}},
+	{NoiseChecked, OfTrial, "smallest difference that could be shown", "The smallest difference that the trial could show, in percent, estimated from the noise of its load.", "", []string{"seconds", "throughput_percent", "p99_percent"}},
+	{TrialForeseen, OfTrial, "problem found before the load", "A problem that was found before the load and may make the trial fail.", "what it concerns", []string{"why", "do"}},
+	{StreamStart, OfCluster, "stream begins", "Nodes begin to stream data to one another.", "the purpose", []string{"*"}},
+	{StreamEnd, OfCluster, "stream ended", "The stream has ended.", "the purpose", []string{"*"}},
+	{DataLoaded, OfTrial, "data loaded", "The data set is loaded.", "the workload", []string{"seconds"}},
+	{DataChecked, OfTrial, "consistency of the data checked", "The workload checked whether its data is consistent.", "the workload", []string{"consistent", "error"}},
+	{LedgerAudited, OfTrial, "ledger compared with the database", "The ledger was compared with the database.", "", []string{"*"}},
+	{LedgerUnread, OfTrial, "ledger could not be compared with the database", "The ledger could not be compared with the database.", "", []string{"error"}},
+	{ProbeFailed, OfTrial, "signals cannot be read", "A node's signals cannot be read at present.", "", []string{"error"}},
+	{FleetChange, OfFleet, "change on a watched server", "Something changed on a watched server.", "the server", []string{"kind", "what", "from", "to"}},
 }
 
 // Group is what an event of this kind is of; "" of a kind that is not known, which another version may have written.
@@ -164,6 +165,16 @@ func (k EventKind) Group() EventGroup {
 		}
 	}
 	return ""
+}
+
+// Words are what a report says of an event of this kind: the kind itself where it is not known.
+func (k EventKind) Words() string {
+	for _, known := range eventKinds {
+		if known.Kind == k {
+			return known.Words
+		}
+	}
+	return string(k)
 }
 
 // unfit says why an event is not as the list has it; "" if it is.

@@ -10,14 +10,18 @@ import (
 )
 
 func TestEveryKindIsListedOnce(t *testing.T) {
-	seen := map[series.EventKind]bool{}
+	seen, said := map[series.EventKind]bool{}, map[string]bool{}
 	for _, k := range series.EventKinds() {
 		if k.Kind == "" || k.Group == "" || !strings.HasSuffix(k.Means, ".") && !strings.HasSuffix(k.Means, "percent.") || seen[k.Kind] || k.Kind.Group() != k.Group {
 			t.Errorf("%+v", k)
 		}
 		seen[k.Kind] = true
+		if k.Words == "" || said[k.Words] || k.Kind.Words() != k.Words || strings.ContainsAny(k.Words, ".:_") || strings.HasPrefix(k.Words, "server ") != (k.Group == series.OfServers) {
+			t.Errorf("a report says %q of %s", k.Words, k.Kind)
+		}
+		said[k.Words] = true
 	}
-	if series.EventKind("node.flap").Group() != "" {
+	if series.EventKind("node.flap").Group() != "" || series.EventKind("node.flap").Words() != "node.flap" {
 		t.Error("a kind that is not listed has a group")
 	}
 }

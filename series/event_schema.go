@@ -48,7 +48,7 @@ func WriteEventReference(w io.Writer) error {
 		}
 	}
 	for _, g := range groups {
-		fmt.Fprintf(&b, "\n## %s\n\n| kind | meaning | name | detail |\n|---|---|---|---|\n", strings.ToUpper(string(g[:1]))+string(g[1:]))
+		fmt.Fprintf(&b, "\n## %s\n\n| kind | in reports | meaning | name | detail |\n|---|---|---|---|---|\n", strings.ToUpper(string(g[:1]))+string(g[1:]))
 		for _, k := range eventKinds {
 			if k.Group != g {
 				continue
@@ -57,7 +57,7 @@ func WriteEventReference(w io.Writer) error {
 			if slices.Contains(k.Detail, "*") {
 				detail = "one key for each name"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Kind, k.Means, k.Name, detail)
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Kind, k.Words, k.Means, k.Name, detail)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

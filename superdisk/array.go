@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 )
 
 // Path is where an array of a name is found.
@@ -27,7 +28,7 @@ type Design struct {
 // Create makes an array of two blank legs. Nothing is copied: neither leg's old content is read by anybody.
 func Create(ctx context.Context, m infra.Machine, d Design) error {
 	for _, device := range []string{d.Local, d.Network} {
-		if err := mustBeBlank(ctx, m, device); err != nil {
+		if err := Blank(ctx, m, device); err != nil {
 			return err
 		}
 	}
@@ -36,16 +37,28 @@ func Create(ctx context.Context, m infra.Machine, d Design) error {
 
 // CreateAlone makes an array of a blank network leg, with a place for the local one, which is looked at for its size alone.
 func CreateAlone(ctx context.Context, m infra.Machine, d Design) error {
-	if err := mustBeBlank(ctx, m, d.Network); err != nil {
+	if err := Blank(ctx, m, d.Network); err != nil {
 		return err
 	}
 	return d.make(ctx, m, "missing")
 }
 
-func mustBeBlank(ctx context.Context, m infra.Machine, device string) error {
+// Blank refuses a disk that holds something. The file system of a former array counts, even if its superblock was wiped: a new array
+// would have it as its own.
+func Blank(ctx context.Context, m infra.Machine, device string) error {
 	disk, err := Examine(ctx, m, device)
-	if err == nil && disk.Holds != "" {
-		err = hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), "use another, or wipe it yourself (wipefs)")
+	switch {
+	case err != nil:
+		return err
+	case disk.Holds != "":
+		return hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), "use another, or wipe it yourself (wipefs)")
+	case disk.Size <= headroom:
+		return nil // it is refused for its size
+	}
+	kind, err := kindAt(ctx, m, device, headroom)
+	if err == nil && kind != "" {
+		err = hint.With(fmt.Errorf("%s of %s cannot become a leg: it still has the %s of a former array, whose superblock was wiped", device, m.Name(), kind),
+			fmt.Sprintf("use another; or, if those files are not needed, erase the beginning of that file system: dd if=/dev/zero of=%s bs=1M seek=%d count=1", device, headroom>>20))
 	}
 	return err
 }
@@ -104,12 +117,26 @@ func Format(ctx context.Context, m infra.Machine, device string) error {
 // FormatBlank is Format of an array that holds nothing; one that holds an XFS is left as it is, and anything else is refused.
 func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
 	switch kind, err := kindAt(ctx, m, device, 0); {
-	case err != nil || kind == "xfs":
+	case err != nil:
 		return err
+	case kind == "xfs":
+		if whole, err := formatted(ctx, m, device); err != nil || whole {
+			return err
+		}
+		if err := Erase(ctx, m, device); err != nil {
+			return err
+		}
 	case kind != "":
 		return hint.With(fmt.Errorf("%s holds %s", device, kind), "wipe it yourself if it is not needed (wipefs)")
 	}
 	return Format(ctx, m, device)
+}
+
+// formatted says whether the mkfs that made an XFS came to its end: until then sb_inprogress of the superblock is set, and nobody can mount it.
+func formatted(ctx context.Context, m infra.Machine, device string) (bool, error) {
+	const inProgress = 126 // offset in struct xfs_dsb
+	super, err := readDevice(ctx, m, device, 0, inProgress+1)
+	return err == nil && super[inProgress] == 0, err
 }
 
 // kindAt is what blkid finds from this byte of a device on, "" if it finds nothing.
@@ -211,10 +238,15 @@ func Fail(ctx context.Context, m infra.Machine, array, leg string) error {
 	return mdadm(ctx, m, array, "--fail", leg)
 }
 
-// Remove has md let go of a leg that it has given up.
+// Remove has md let go of a leg that it has given up. md refuses until the requests and the copy to it that were under way have ended.
 func Remove(ctx context.Context, m infra.Machine, array, leg string) error {
-	return mdadm(ctx, m, array, "--remove", leg)
+	ctx, cancel := context.WithTimeoutCause(ctx, lettingGo, fmt.Errorf("md still holds %s after %s", leg, lettingGo))
+	defer cancel()
+	return poll.Try(ctx, 200*time.Millisecond, func() error { return mdadm(ctx, m, array, "--remove", leg) })
 }
+
+// lettingGo is how long md may hold a leg that it has given up.
+const lettingGo = 15 * time.Second
 
 // RemoveGone has md let go of legs whose devices are no more.
 func RemoveGone(ctx context.Context, m infra.Machine, array string) error {
@@ -272,6 +304,12 @@ func join(array, how, leg string, role Role) []string {
 	return []string{array, how, leg}
 }
 
+// EraseData erases the beginning of a leg's data, as far as file systems are known by it: once its superblock is wiped too, the disk is
+// blank. No array may have the leg.
+func EraseData(ctx context.Context, m infra.Machine, device string, s Superblock) error {
+	return writePage(ctx, m, device, s.DataOffset(), make([]byte, 128<<10))
+}
+
 // Wipe takes from a device that it is a leg of an array.
 func Wipe(ctx context.Context, m infra.Machine, device string) error {
 	return mdadm(ctx, m, "--zero-superblock", device)
@@ -284,6 +322,16 @@ func SetPace(ctx context.Context, m infra.Machine, array string, rate int64) err
 		"sh", array, strconv.FormatInt(max(2, rate>>10), 10), strconv.FormatInt(max(1, rate>>10), 10)}})
 	if err != nil {
 		return fmt.Errorf("limit the rate of %s: %w", array, err)
+	}
+	return nil
+}
+
+// ResetPace gives an array the bounds of the system again: ours would be those of every later copy and comparison.
+func ResetPace(ctx context.Context, m infra.Machine, array string) error {
+	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
+		`cd /sys/block/$(basename "$(readlink -f "$1")")/md && echo system >sync_speed_min && echo system >sync_speed_max`, "sh", array}})
+	if err != nil {
+		return fmt.Errorf("reset the limits of the rate of %s: %w", array, err)
 	}
 	return nil
 }

@@ -126,6 +126,9 @@ func Compare(ctx context.Context, m infra.Machine, ref string, rate int64, tell 
 			return 0, fmt.Errorf("array %s is not on %s any more", ref, m.Name())
 		}
 		if a.Sync == nil {
+			if err := ResetPace(ctx, m, a.Device); err != nil {
+				return 0, err
+			}
 			n, err := strconv.ParseInt(f.line(strings.TrimPrefix(a.Device, "/dev/")+"/md/mismatch_cnt"), 10, 64)
 			return n * sector, err
 		}
@@ -140,9 +143,12 @@ func Compare(ctx context.Context, m infra.Machine, ref string, rate int64, tell 
 	}
 }
 
-// StopComparing ends a comparison that is under way.
+// StopComparing ends a comparison that is under way, and what held its rate.
 func StopComparing(ctx context.Context, m infra.Machine, array string) error {
-	return order(ctx, m, array, "idle")
+	if err := order(ctx, m, array, "idle"); err != nil {
+		return err
+	}
+	return ResetPace(ctx, m, array)
 }
 
 func order(ctx context.Context, m infra.Machine, array, what string) error {

@@ -191,6 +191,11 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 			return done, err
 		}
 	}
+	if c.Method != Seeding { // a seeding that was cut off goes on no more
+		if err := r.forget(ctx, c.array.UUID); err != nil {
+			return done, err
+		}
+	}
 	done.Tail = r.written(ctx)
 	switch c.Method {
 	case Rejoin:
@@ -209,8 +214,8 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 		return done, err
 	}
 	err = r.follow(ctx, c, &done, tell)
-	if err == nil { // a seeding that was cut off goes on no more: the leg came into step in another way
-		err = r.Machine.Remove(ctx, progressFile(c.array.UUID))
+	if err == nil {
+		err = ResetPace(ctx, r.Machine, c.array.Device)
 	}
 	done.Took = time.Since(begun)
 	if r.Governor != nil {

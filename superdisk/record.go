@@ -173,6 +173,21 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 	return nil
 }
 
+// Leaves records that a leg is about to be taken out of an array that runs. Should whoever takes it out be killed, the leg does not count as one
+// that has everything, which the next Note would say of it if it had stayed.
+func (s Records) Leaves(ctx context.Context, seen Status, a Array, leg Leg) error {
+	r, err := s.Read(ctx, a.UUID)
+	if err != nil {
+		return err
+	}
+	r.Note(a, seen.Machine, seen.At)
+	r.note(leg.Key(), leg.Role, seen.Machine, false, seen.At)
+	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
+		return err
+	}
+	return s.tag(ctx, r, a.keys())
+}
+
 // Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll
 // was killed between a change and the look that follows it.
 func (s Records) Tells(ctx context.Context, a Array) (bool, error) {

@@ -305,25 +305,30 @@ func (r Rebuild) finish(ctx context.Context, c Choice, p seedProgress, done *Reb
 		return err
 	}
 	if !there || s.Boot != p.Boot || now.Degraded == 0 || bitmap.EventsCleared != p.Events {
-		return errors.Join(fmt.Errorf("array %s was restarted while the leg was copied: start the rebuild again", c.array.Label()), r.forget(ctx, p))
+		return errors.Join(fmt.Errorf("array %s was restarted while the leg was copied: start the rebuild again", c.array.Label()), r.forget(ctx, p.Array))
 	}
 	if marked, err := r.marked(ctx, p); err != nil || !marked {
-		return errors.Join(err, fmt.Errorf("%s is not the disk that was filled: start the rebuild again", r.Target), r.forget(ctx, p))
+		return errors.Join(err, fmt.Errorf("%s is not the disk that was filled: start the rebuild again", r.Target), r.forget(ctx, p.Array))
 	}
 	done.Tail = r.written(ctx)
 	if err := writePage(ctx, r.Machine, r.Target, SuperblockOffset, super.Bytes()); err != nil {
 		return err
 	}
-	if err := ReAdd(ctx, r.Machine, c.array.Device, r.Target, r.Role); err != nil {
+	err = r.forget(ctx, p.Array)
+	if err == nil {
+		err = ReAdd(ctx, r.Machine, c.array.Device, r.Target, r.Role)
+	}
+	if err != nil {
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // it may be the context's end that cut it off
 		defer cancel()
-		return errors.Join(err, Wipe(clean, r.Machine, r.Target), r.forget(clean, p))
+		return errors.Join(err, Wipe(clean, r.Machine, r.Target), r.forget(clean, p.Array))
 	}
-	return r.forget(ctx, p)
+	return nil
 }
 
-func (r Rebuild) forget(ctx context.Context, p seedProgress) error {
-	return r.Machine.Remove(ctx, progressFile(p.Array))
+// forget removes what is kept of a seeding, before md takes a leg: once the array is whole, nobody would look for it.
+func (r Rebuild) forget(ctx context.Context, uuid string) error {
+	return r.Machine.Remove(ctx, progressFile(uuid))
 }
 
 // written is how many bytes were written to the target since the machine started, as far as can be told.

@@ -17,6 +17,8 @@ type filled struct {
 	p    seedProgress
 	end  context.CancelFunc
 	done []string
+
+	forgot bool // how far the copy was, before the re-add
 }
 
 func (f *filled) Name() string { return "one" }
@@ -33,6 +35,7 @@ func (f *filled) Run(ctx context.Context, c infra.Command) (infra.Output, error)
 	case strings.HasPrefix(line, "dd if="):
 		return infra.Output{Stdout: blob(f.t, "alone.bitmap")}, nil
 	case strings.Contains(line, "--re-add"):
+		f.forgot = slices.Contains(f.done, "remove "+progressFile(f.p.Array))
 		f.end()
 		return infra.Output{}, ctx.Err()
 	}
@@ -65,5 +68,8 @@ func TestALegWhoseReAddWasCutOffIsCleanedUp(t *testing.T) {
 	}
 	if !slices.Contains(m.done, "mdadm --zero-superblock /dev/new") || !slices.Contains(m.done, "remove "+progressFile(p.Array)) {
 		t.Errorf("it left a superblock on a leg that is no part of the array: %q", m.done)
+	}
+	if !m.forgot {
+		t.Error("a Plimsoll that is killed right after the re-add leaves on the machine how far the copy was, and none removes it: the leg is in step")
 	}
 }

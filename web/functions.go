@@ -153,7 +153,7 @@ func shapeOf(state string) string {
 		return "check"
 	case "failed", "fail", "FAIL", "firing", "critical", "down", "stopped":
 		return "cross"
-	case "asking", "approval", journal.DoneWithRemainders, "warning", "pending", "capped":
+	case "asking", "approval", journal.DoneWithRemainders, journal.UndoneWithRemainders, "warning", "pending", "capped":
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"

@@ -80,7 +80,7 @@ func (r runRow) needsPerson() bool {
 
 // Open tells whether a run has not ended: it keeps its cluster.
 func (r runRow) Open() bool {
-	return !slices.Contains([]string{string(journal.RunDone), journal.DoneWithRemainders, string(journal.RunCancelled), string(journal.RunUndone)}, r.Status)
+	return !slices.Contains([]string{string(journal.RunDone), journal.DoneWithRemainders, string(journal.RunCancelled), string(journal.RunUndone), journal.UndoneWithRemainders}, r.Status)
 }
 
 // runList is the page of runs. What is asked for stands in the address.

@@ -11,7 +11,7 @@ import (
 
 // Every state that a page shows has its word in each language.
 func TestEveryStateHasItsWord(t *testing.T) {
-	states := []string{"firing", "pending", "resolved", "open", "closed", "running", "waiting", "asking", "held", "parked", journal.DoneWithRemainders}
+	states := []string{"firing", "pending", "resolved", "open", "closed", "running", "waiting", "asking", "held", "parked", journal.DoneWithRemainders, journal.UndoneWithRemainders}
 	for _, s := range []watch.State{watch.Unread, watch.Up, watch.Down, watch.Paused, watch.Reduced} {
 		states = append(states, string(s))
 	}
@@ -42,7 +42,7 @@ func TestEveryStateHasItsWord(t *testing.T) {
 
 // A run that left targets out has ended.
 func TestARunWithRemaindersHasEnded(t *testing.T) {
-	for status, open := range map[string]bool{journal.DoneWithRemainders: false, "done": false, "failed": true, "running": true} {
+	for status, open := range map[string]bool{journal.DoneWithRemainders: false, journal.UndoneWithRemainders: false, "done": false, "failed": true, "running": true} {
 		if got := (runRow{Status: status}).Open(); got != open {
 			t.Errorf("%s: open is %v", status, got)
 		}

@@ -39,28 +39,69 @@ func Run(t *testing.T, s Subject) {
 		s.Cuts = []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond}
 	}
 	t.Run("describes itself", s.describes)
-	if !t.Run("looking changes nothing", s.looks) || !t.Run("acts, and again", s.acts) {
+	var of acted
+	if !t.Run("looking changes nothing", s.looks) || !t.Run("acts, and again", func(t *testing.T) { of = s.acts(t) }) ||
+		!t.Run("undoes without a trace", func(t *testing.T) { s.undoes(t, &of) }) {
 		return
+	}
+	if of.task != nil { // only acts was asked for, by go test -run
+		s.restore(t, of)
 	}
 	for _, cut := range s.Cuts {
 		if !t.Run("cut off after "+cut.String(), func(t *testing.T) { s.cutOff(t, cut) }) {
 			return
 		}
 	}
-	t.Run("undoes without a trace", s.undoes)
+}
+
+// acted is a task that was carried out, and not undone.
+type acted struct {
+	task   action.Task
+	found  action.CheckResult
+	before string // the snapshot
+}
+
+// undoer is the task's undo; nil if it has none.
+func (a acted) undoer() action.Undoer {
+	if u, ok := a.task.(action.Undoer); ok && a.task.Traits().Effect == action.Reversible {
+		return u
+	}
+	return nil
+}
+
+// Bind gives an action its inputs, in YAML.
+func Bind(t testing.TB, a action.Action, with string) action.Task {
+	t.Helper()
+	said, err := document.Parse("with", []byte(with))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := a.Bind(said)
+	if err != nil {
+		t.Fatalf("%s: %v", a.Name, err)
+	}
+	return task
+}
+
+// Find is the action of a name.
+func Find(t testing.TB, all []action.Action, name string) action.Action {
+	t.Helper()
+	a, known := action.Find(all, name)
+	if !known {
+		t.Fatalf("no action %s", name)
+	}
+	return a
+}
+
+// Task is the action of a name with its inputs.
+func Task(t testing.TB, all []action.Action, name, with string) action.Task {
+	t.Helper()
+	return Bind(t, Find(t, all, name), with)
 }
 
 func (s Subject) task(t *testing.T) action.Task {
 	t.Helper()
-	with, err := document.Parse("with", []byte(s.With))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := s.Action.Bind(with)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return Bind(t, s.Action, s.With)
 }
 
 func (s Subject) describes(t *testing.T) {
@@ -181,30 +222,37 @@ func (s Subject) act(t *testing.T, task action.Task, c action.Call) (action.Fact
 	return output, err
 }
 
-func (s Subject) acts(t *testing.T) {
-	before := s.Snapshot(t)
-	task := s.task(t)
-	f := s.needed(t, task)
-	output, err := s.act(t, task, s.call(1, f))
+// begin acts where it is needed.
+func (s Subject) begin(t *testing.T) (of acted, output action.Facts) {
+	t.Helper()
+	of = acted{before: s.Snapshot(t), task: s.task(t)}
+	of.found = s.needed(t, of.task)
+	output, err := s.act(t, of.task, s.call(1, of.found))
 	if err != nil {
 		t.Fatalf("act: %v", err)
 	}
-	s.done(t, task, output)
+	return of, output
+}
+
+// acts leaves what was done as it is, to be undone.
+func (s Subject) acts(t *testing.T) acted {
+	of, output := s.begin(t)
+	s.done(t, of.task, output)
 	after := s.Snapshot(t)
-	if task.Traits().Effect != action.None && !s.Always && before == after {
+	if of.task.Traits().Effect != action.None && !s.Always && of.before == after {
 		t.Error("the act changed nothing that the snapshot shows")
 	}
-	if task.Traits().Repeatable {
-		again, err := s.act(t, task, s.call(2, f))
+	if of.task.Traits().Repeatable {
+		again, err := s.act(t, of.task, s.call(2, of.found))
 		if err != nil {
 			t.Errorf("act again: %v", err)
 		}
-		s.done(t, task, again)
+		s.done(t, of.task, again)
 		if now := s.Snapshot(t); now != after {
 			t.Errorf("acting again made\n%s\nof\n%s", now, after)
 		}
 	}
-	s.restore(t, task, f)
+	return of
 }
 
 // soon is how long an interruptible act may take to end, on a busy machine.
@@ -213,8 +261,10 @@ const soon = time.Minute
 // cutOff acts with a context that ends in the middle, as a crash would, and goes on as the interpreter does: wait for what
 // is under way, look, act again if it is needed and repeatable.
 func (s Subject) cutOff(t *testing.T, after time.Duration) {
-	task := s.task(t)
+	of := acted{before: s.Snapshot(t), task: s.task(t)}
+	task := of.task
 	f := s.needed(t, task)
+	of.found = f
 	ctx, cancel := context.WithTimeout(t.Context(), after)
 	acted := make(chan struct{})
 	go func() {
@@ -237,6 +287,7 @@ func (s Subject) cutOff(t *testing.T, after time.Duration) {
 		}
 	}
 	task = s.task(t) // nothing in memory survives a crash
+	of.task = task
 	found := s.check(t, task)
 	switch {
 	case found.State == action.Satisfied:
@@ -251,43 +302,47 @@ func (s Subject) cutOff(t *testing.T, after time.Duration) {
 	default:
 		t.Errorf("after the cut: %+v", found)
 	}
-	s.restore(t, task, f)
+	s.restore(t, of)
 }
 
 // undoTime is how long an undo may take in a lab. MySQL that cannot shrink its buffer pool at once tries again after ever longer waits.
 const undoTime = 5 * time.Minute
 
-func (s Subject) undoes(t *testing.T) {
-	task := s.task(t)
-	u, ok := task.(action.Undoer)
-	if !ok || task.Traits().Effect != action.Reversible {
-		t.Skip("it has no undo")
+// undoes takes back what was done; of nothing if go test -run asked for this alone: then it acts first.
+func (s Subject) undoes(t *testing.T, of *acted) {
+	if of.task == nil {
+		*of, _ = s.begin(t)
 	}
-	before := s.Snapshot(t)
-	f := s.needed(t, task)
-	if _, err := s.act(t, task, s.call(1, f)); err != nil {
-		t.Fatalf("act: %v", err)
+	defer func() { *of = acted{} }()
+	u := of.undoer()
+	if u == nil {
+		s.restore(t, *of)
+		t.Skip("it has no undo")
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), undoTime, fmt.Errorf("it was timed out after %s", undoTime))
 	defer cancel()
 	for range 2 { // an undo that was cut off is done again
-		if err := u.Undo(ctx, s.Cluster, s.call(1, f)); err != nil {
+		if err := u.Undo(ctx, s.Cluster, s.call(1, of.found)); err != nil {
 			t.Fatalf("undo: %v", err)
 		}
-		if after := s.Snapshot(t); after != before {
-			t.Errorf("undoing left\n%s\nof\n%s", after, before)
+		if after := s.Snapshot(t); after != of.before {
+			t.Errorf("undoing left\n%s\nof\n%s", after, of.before)
 		}
 	}
-	s.needed(t, task)
+	s.needed(t, of.task)
 }
 
-func (s Subject) restore(t *testing.T, task action.Task, f action.CheckResult) {
+// restore makes the action needed again: what can be undone, be it of an act that was cut off, leaves no trace.
+func (s Subject) restore(t *testing.T, of acted) {
 	t.Helper()
-	if u, ok := task.(action.Undoer); ok && task.Traits().Effect == action.Reversible {
+	if u := of.undoer(); u != nil {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), patience, fmt.Errorf("it was timed out after %s", patience))
 		defer cancel()
-		if err := u.Undo(ctx, s.Cluster, s.call(1, f)); err != nil {
+		if err := u.Undo(ctx, s.Cluster, s.call(1, of.found)); err != nil {
 			t.Fatalf("undo: %v", err)
+		}
+		if after := s.Snapshot(t); after != of.before {
+			t.Errorf("undoing left\n%s\nof\n%s", after, of.before)
 		}
 	} else if s.Again != nil {
 		s.Again(t)

@@ -51,7 +51,7 @@ func (t terms) toReturn(node string, away time.Duration, accepted string) (repai
 	return false, &hint.PermanentError{
 		Reason: fmt.Sprintf("node %s was away for %s, and %s keeps its deletions for %s (gc_grace_seconds)%s: the others may have purged deletions in the meantime, and this node's files would bring the deleted rows back",
 			node, days(away), late[0], days(late[0].lasts), others),
-		Advice: "the node was not started, and the data of the others is safe. Do not start it with these files: replace it with a new node, which streams from the others (cql/replace-node). " +
+		Advice: "the node was not started, and the data of the others is safe. Do not start it with these files: replace it with a new node, which streams from the others (cql/replace-node -i dead=" + node + "). " +
 			"If nothing was deleted and nothing expired in the meantime, name the tables or keyspaces: accept_resurrection=" + strings.Join(slices.Compact(names), ","),
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/action/cql"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	enginecql "plimsoll/engine/cql"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
@@ -31,21 +31,7 @@ type fixture struct {
 // task binds an action to inputs.
 func (w fixture) task(name, with string) action.Task {
 	w.Helper()
-	node, err := document.Parse("with", []byte(with))
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, a := range cql.Actions() {
-		if a.Name == name {
-			task, err := a.Bind(node)
-			if err != nil {
-				w.Fatal(err)
-			}
-			return task
-		}
-	}
-	w.Fatalf("no action %s", name)
-	return nil
+	return actiontest.Task(w, cql.Actions(), name, with)
 }
 
 // finds checks and expects a state.

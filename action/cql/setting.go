@@ -84,15 +84,31 @@ func (s *setting) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (
 	return nil, s.change(ctx, on, func(own map[string]string) { own[s.Name] = s.Value })
 }
 
-// Undo puts back what the first check saw.
+// Undo puts back what the first check saw. What was set since stays.
 func (s *setting) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	_, own, err := s.server(ctx, on)
+	if err != nil {
+		return err
+	}
+	given, _ := c.Before["own"].(bool)
+	before, _ := c.Before["value"].(string)
+	if now, is := own[s.Name]; !(is && now == s.Value) && !(is == given && now == before) {
+		return action.ChangedSince(s.Name+" of node "+s.Node, orUnset(now, is), s.Value, orUnset(before, given))
+	}
 	return s.change(ctx, on, func(own map[string]string) {
-		if given, _ := c.Before["own"].(bool); given {
-			own[s.Name], _ = c.Before["value"].(string)
+		if given {
+			own[s.Name] = before
 		} else {
 			delete(own, s.Name)
 		}
 	})
+}
+
+func orUnset(value string, set bool) string {
+	if !set {
+		return "unset"
+	}
+	return value
 }
 
 func (s *setting) change(ctx context.Context, on *cluster.Cluster, how func(map[string]string)) error {

@@ -46,6 +46,33 @@ func TestASettingThatCannotBeIsRefused(t *testing.T) {
 	}
 }
 
+// What somebody else has set since stays when a setting is undone, and is told.
+func TestASettingThatWasChangedSinceStays(t *testing.T) {
+	own, none := action.Facts{"own": true, "value": "8"}, action.Facts{"own": false, "value": ""}
+	for name, c := range map[string]struct {
+		before action.Facts
+		is     map[string]string
+		stays  bool
+		then   string // "": unset
+	}{
+		"as the step left it":         {own, map[string]string{"concurrent_reads": "16"}, false, "8"},
+		"as it left it, unset before": {none, map[string]string{"concurrent_reads": "16"}, false, ""},
+		"as before, the act did not":  {own, map[string]string{"concurrent_reads": "8"}, false, "8"},
+		"unset as before":             {none, nil, false, ""},
+		"another value":               {own, map[string]string{"concurrent_reads": "24"}, true, "24"},
+		"another value, unset before": {none, map[string]string{"concurrent_reads": "24"}, true, "24"},
+		"taken away":                  {own, map[string]string{"rack": "r1"}, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stage{part: engine.Normal, assigned: c.is}
+			err := (&setting{Node: "n2", Name: "concurrent_reads", Value: "16"}).Undo(t.Context(), s.on(s.node(true)), action.Call{Before: c.before})
+			if remains := action.RemainsOf(err); (remains != nil) != c.stays || remains == nil && err != nil || s.assigned["concurrent_reads"] != c.then {
+				t.Errorf("%v, and it is %q", err, s.assigned["concurrent_reads"])
+			}
+		})
+	}
+}
+
 // When a drain is taken back the next node may be taken away: the others must have noticed that this one is there again.
 func TestADrainIsTakenBackWhenTheOthersHaveTheNodeAsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

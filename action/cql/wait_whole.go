@@ -94,14 +94,14 @@ func (w *whole) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 // Verify has nothing to add: it was whole, and may have hints to deliver again a moment later.
 func (w *whole) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
-func (w *whole) on(s *cluster.Cluster) action.Missing {
+func (w *whole) on(on *cluster.Cluster) action.Missing {
 	return func(ctx context.Context) (string, error) {
-		v, but, err := w.look(ctx, s)
+		v, but, err := w.look(ctx, on)
 		if err != nil {
 			return "", err
 		}
 		if but != nil && but.Up {
-			return w.dying(ctx, s, *but)
+			return w.dying(ctx, on, *but)
 		}
 		return v.lacks(ctx, but)
 	}

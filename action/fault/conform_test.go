@@ -99,7 +99,7 @@ func TestRefused(t *testing.T) {
 		if with == "" {
 			with = "{node: n1}"
 		}
-		task := bind(t, a, with)
+		task := actiontest.Bind(t, a, with)
 		var declined *hint.PermanentError
 		if _, err := task.Act(t.Context(), production, action.Call{}); !errors.As(err, &declined) {
 			t.Errorf("%s in production: %v, want it declined", a.Name, err)
@@ -155,22 +155,7 @@ func everything(t *testing.T, on *cluster.Cluster) string {
 
 func find(t *testing.T, name string) action.Action {
 	t.Helper()
-	a, ok := action.Find(append(fault.Actions(), volume.Actions()...), name)
-	if !ok {
-		t.Fatalf("no action %s", name)
-	}
-	return a
-}
-
-func bind(t *testing.T, a action.Action, with string) action.Task {
-	t.Helper()
-	n, err := document.Parse("with", []byte(with))
-	must(t, err)
-	task, err := a.Bind(n)
-	if err != nil {
-		t.Fatalf("%s: %v", a.Name, err)
-	}
-	return task
+	return actiontest.Find(t, append(fault.Actions(), volume.Actions()...), name)
 }
 
 func must(t *testing.T, err error) {

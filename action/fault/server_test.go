@@ -44,13 +44,13 @@ func TestServersOfALab(t *testing.T) {
 	})
 	t.Run("what this lab was not made for", func(t *testing.T) {
 		for name, with := range map[string]string{"fault.power-fail": "{node: n1}", "fault.change-disk": "{node: n1, type: gp2, size: 100G}"} {
-			if _, err := bind(t, find(t, name), with).Act(t.Context(), on, action.Call{}); err == nil || !strings.Contains(hint.Of(err), "create it with") {
+			if _, err := actiontest.Bind(t, find(t, name), with).Act(t.Context(), on, action.Call{}); err == nil || !strings.Contains(hint.Of(err), "create it with") {
 				t.Errorf("%s: %v, want it refused with a hint", name, err)
 			}
 		}
 	})
 	t.Run("server.add", func(t *testing.T) {
-		out, err := bind(t, server(t, "server.add"), "{}").Act(t.Context(), on, action.Call{})
+		out, err := actiontest.Bind(t, server(t, "server.add"), "{}").Act(t.Context(), on, action.Call{})
 		must(t, err)
 		on.RolesChanged()
 		if primary, err := on.Primary(t.Context()); err != nil || out["node"] != "n2" || primary.Name != "n1" {
@@ -83,7 +83,7 @@ func TestWhatOnlyALabOffersIsRefusedElsewhere(t *testing.T) {
 			t.Fatalf("no action %s", name)
 		}
 		var refused *hint.PermanentError
-		_, err := bind(t, a, with).Act(t.Context(), shop, action.Call{})
+		_, err := actiontest.Bind(t, a, with).Act(t.Context(), shop, action.Call{})
 		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "shop") || !strings.Contains(refused.Advice, "lab") {
 			t.Errorf("%s on a cluster that is no lab: %v", name, err)
 		}

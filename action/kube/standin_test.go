@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	action_kube "plimsoll/action/kube"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra/kube"
 	"plimsoll/infra/kube/kubetest"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 )
 
 // No Kubernetes, no operator and no cluster that one runs could be had: the API of these tests is kubetest, the operators are functions
@@ -130,27 +130,13 @@ func (w *fixture) kind() kube.Kind { return kinds[w.on.Kubernetes.Operator].Kind
 
 func (w *fixture) action(t *testing.T, name string) action.Action {
 	t.Helper()
-	for _, a := range action_kube.Actions(time.Millisecond) {
-		if a.Name == name {
-			return a
-		}
-	}
-	t.Fatalf("there is no action %s", name)
-	return action.Action{}
+	return actiontest.Find(t, action_kube.Actions(time.Millisecond), name)
 }
 
 // task is an action with its inputs.
 func (w *fixture) task(t *testing.T, name, with string) action.Task {
 	t.Helper()
-	said, err := document.Parse("with", []byte(with))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := w.action(t, name).Bind(said)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Bind(t, w.action(t, name), with)
 }
 
 func call(token string) action.Call {

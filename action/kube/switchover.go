@@ -160,7 +160,14 @@ func (a *switchover) Undo(ctx context.Context, on *cluster.Cluster, c action.Cal
 		}
 		return before // as long as nobody says otherwise
 	}
-	return a.become(ctx, on, c, before, stillOurs(c.Before, "the primary", wanted, a.Pod, before))
+	same := stillOurs(c.Before, "the primary", wanted, a.Pod, before)
+	return a.become(ctx, on, c, before, func(r resource) error {
+		err := same(r)
+		if action.RemainsOf(err) != nil { // who leads is no value to be passed over
+			return &hint.PermanentError{Reason: err.Error(), Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON"}
+		}
+		return err
+	})
 }
 
 func (a *switchover) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {

@@ -42,10 +42,7 @@ func stillOurs(before action.Facts, field string, is func(r resource) any, asked
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s was deleted and created anew since", r), Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON"}
 		}
 		if now := is(r); now != asked && now != was {
-			return &hint.PermanentError{
-				Reason: fmt.Sprintf("somebody else changed %s of %s to %v since; this run asked for %v, and it was %v before", field, r, now, asked, was),
-				Advice: "leave it as it is: plimsoll runbook cancel RUN --leave REASON",
-			}
+			return action.ChangedSince(fmt.Sprintf("%s of %s", field, r), fmt.Sprint(now), fmt.Sprint(asked), fmt.Sprint(was))
 		}
 		return nil
 	}

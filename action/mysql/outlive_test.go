@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
-	"plimsoll/internal/document"
 )
 
 // outlives cuts a statement off while it waits in the server, as the death of Plimsoll would, and looks that it is waited for:
@@ -36,15 +36,8 @@ func outlives(t *testing.T, on *cluster.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	with, err := document.Parse("with", []byte(`{statements: ["UPDATE outlives.slow SET v = 1 WHERE id = 1"], check: "SELECT v FROM outlives.slow WHERE id = 1", want: "1", repeatable: true}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _ := action.Find(action.Generic(), "sql.execute")
-	task, err := a.Bind(with)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := actiontest.Task(t, action.Generic(), "sql.execute",
+		`{statements: ["UPDATE outlives.slow SET v = 1 WHERE id = 1"], check: "SELECT v FROM outlives.slow WHERE id = 1", want: "1", repeatable: true}`)
 	call := action.Call{Token: "outlives-" + on.Name, Progress: func(float64, string) {}}
 	executing := func() int {
 		n, err := db.(engine.InFlightCounting).Executing(ctx, "/* plimsoll "+call.Token)

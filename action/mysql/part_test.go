@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
-	"plimsoll/internal/document"
 )
 
 // A restart must not undo a switchover that was made by SQL alone, as that of an existing MariaDB is: its option file says that the old
@@ -55,18 +55,7 @@ func TestARestartKeepsWhoTakesWrites(t *testing.T) {
 // act does an action as a step would: what its check has observed is given to it.
 func act(t *testing.T, on *cluster.Cluster, name, node string) {
 	t.Helper()
-	a, ok := action.Find(action.Servers(), name)
-	if !ok {
-		t.Fatalf("there is no action %s", name)
-	}
-	with, err := document.Parse("with", []byte("node: "+node))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := a.Bind(with)
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := actiontest.Task(t, action.Servers(), name, "node: "+node)
 	f, err := task.Check(t.Context(), on.ReadOnly())
 	if err != nil {
 		t.Fatal(err)

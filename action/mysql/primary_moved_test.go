@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/hint"
-	"plimsoll/internal/document"
 )
 
 // A step that names no node changes the primary. Its undo is for that server, though another is the primary by then.
@@ -114,19 +114,7 @@ func undoesWhereItActed(t *testing.T, on *cluster.Cluster) {
 // bindAny reads the inputs of an action of MySQL, or of any engine.
 func bindAny(t *testing.T, name, with string) action.Task {
 	t.Helper()
-	a, ok := action.Find(append(Actions(), action.Generic()...), name)
-	if !ok {
-		t.Fatalf("there is no action %s", name)
-	}
-	n, err := document.Parse("with", []byte(with))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := a.Bind(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Task(t, append(Actions(), action.Generic()...), name, with)
 }
 
 // actNow checks and acts as a step does.

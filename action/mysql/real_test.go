@@ -14,7 +14,6 @@ import (
 	enginemysql "plimsoll/engine/mysql"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
@@ -297,15 +296,7 @@ func findingOf(t *testing.T, on *cluster.Cluster, with string) action.CheckResul
 
 func bind(t *testing.T, with string) action.Task {
 	t.Helper()
-	n, err := document.Parse("with", []byte(with))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := setVariable.Bind(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Bind(t, setVariable, with)
 }
 
 // refuses expects that a check ends with an error that names something.

@@ -206,7 +206,7 @@ func (a *wayBack) level(ctx context.Context, on *cluster.Cluster, s sides, c act
 	}
 	if len(rows) != 1 || rows[0]["still"] != "1" {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s still accepts writes, which would be lost", s.name), Advice: "set read_only to 1 in its parameter group first, as rds/blue-green-back does",
+			Reason: fmt.Sprintf("%s still accepts writes, which would be lost", s.name), Advice: "set read_only to 1 in its parameter group first",
 		}
 	}
 	done := strings.ReplaceAll(rows[0]["done"], "\n", "")

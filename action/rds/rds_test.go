@@ -20,7 +20,6 @@ import (
 	"plimsoll/infra/aws"
 	"plimsoll/infra/aws/awstest"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/internal/poll"
 )
@@ -102,24 +101,12 @@ func (w *fixture) action(t *testing.T, name string) action.Action {
 	all := rds.Actions(func(ctx context.Context, at cluster.AWS) (*aws.RDS, error) {
 		return aws.OpenRDS(ctx, aws.Options{Region: at.Region, Endpoint: w.URL})
 	}, 2*time.Millisecond, replication.MayTakeWrites, mysql.Claims{})
-	a, known := action.Find(all, name)
-	if !known {
-		t.Fatalf("no action %s", name)
-	}
-	return a
+	return actiontest.Find(t, all, name)
 }
 
 func (w *fixture) bind(t *testing.T, name, with string) action.Task {
 	t.Helper()
-	n, err := document.Parse("with", []byte(with))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := w.action(t, name).Bind(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Bind(t, w.action(t, name), with)
 }
 
 func TestActionsConform(t *testing.T) {

@@ -250,7 +250,7 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 		case err != nil:
 			return err
 		case f.State == action.Satisfied:
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s stays %s, which belongs to what is not undone", a.Name, a.Value), Advice: "rds/set-parameter changes it"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s stays %s, which belongs to what is not undone", a.Name, a.Value), Advice: fmt.Sprintf("rds/set-parameter -i node=%s -i name=%s changes it", a.Node, a.Name)}
 		}
 	}
 	before, _ := c.Before[a.Name].(string)

@@ -60,24 +60,12 @@ func siteOn(t *testing.T, c *singlestoretest.Cluster, machine infra.Machine) *cl
 
 func find(t *testing.T, name string) action.Action {
 	t.Helper()
-	a, known := action.Find(singlestore.Actions(), name)
-	if !known {
-		t.Fatalf("no action %s", name)
-	}
-	return a
+	return actiontest.Find(t, singlestore.Actions(), name)
 }
 
 func bind(t *testing.T, name, with string) action.Task {
 	t.Helper()
-	node, err := document.Parse("with", []byte(with))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := find(t, name).Bind(node)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Task(t, singlestore.Actions(), name, with)
 }
 
 // act does what is needed. shown is called with what progress says, when that is known.

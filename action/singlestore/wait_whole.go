@@ -32,8 +32,8 @@ func (w *whole) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 // Verify has nothing to add: it was whole, and a person may have something moved again a moment later.
 func (w *whole) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
-func (w *whole) on(s *cluster.Cluster) action.Missing {
-	return func(ctx context.Context) (string, error) { return w.missing(ctx, s) }
+func (w *whole) on(on *cluster.Cluster) action.Missing {
+	return func(ctx context.Context) (string, error) { return w.missing(ctx, on) }
 }
 
 // missing says what is not yet as it should be; empty if all is.

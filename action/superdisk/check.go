@@ -87,7 +87,7 @@ func (c *check) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{"compared": true}}
 	if err == nil && a.Degraded > 0 {
-		err = &hint.PermanentError{Reason: fmt.Sprintf("array %s has one leg: there is nothing to compare", a.Label()), Advice: "superdisk/rebuild"}
+		err = &hint.PermanentError{Reason: fmt.Sprintf("array %s has one leg: there is nothing to compare", a.Label()), Advice: "rebuild the other first: superdisk/rebuild -i node=" + c.Node}
 	}
 	return r, err
 }
@@ -115,7 +115,7 @@ func (c *check) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action
 
 var wipeAction = action.Action{
 	Name: "superdisk.wipe", Version: 1,
-	About: "Wipes the array's superblock from a disk when the array is stopped, because its data is no longer needed.",
+	About: "Makes a disk blank when its array is stopped, because its data is no longer needed: wipes the superblock and the beginning of the file system.",
 	New:   func() action.Task { return &wipe{} },
 }
 
@@ -168,6 +168,9 @@ func (w *wipe) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 		return nil, err
 	}
 	if err := superdisk.StopHolders(ctx, m, device); err != nil {
+		return nil, err
+	}
+	if err := superdisk.EraseData(ctx, m, device, super); err != nil { // else its file system would be found on the next array of this disk
 		return nil, err
 	}
 	return nil, superdisk.Wipe(ctx, m, device)

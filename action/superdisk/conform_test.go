@@ -103,6 +103,9 @@ func TestActionsConform(t *testing.T) {
 	s.must(t, "superdisk.detach", "node: n1")
 	run(rebuildAction, "leg: network\nvolume: "+s.network)
 	s.must(t, "superdisk.rebuild", "node: n1", "leg: network", "volume: "+s.network)
+	if bounds := s.sh(t, "cat /sys/block/md*/md/sync_speed_min /sys/block/md*/md/sync_speed_max"); strings.Count(bounds, "(system)") != 2 {
+		t.Errorf("the rebuild left its rate to every later copy: %q", bounds)
+	}
 	s.must(t, "superdisk.stop", "node: n1", "mount: /run/data")
 	run(startAction, fmt.Sprintf("uuid: %s\nmount: /run/data", made["array"]))
 	run(startAloneAction, fmt.Sprintf("uuid: %s\nvolume: %s\nmount: /run/data", made["array"], s.network))

@@ -84,7 +84,11 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case !s.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: s.Kernel.Why, Advice: "start the machine with another kernel"}
 	default:
-		err = c.blank(ctx, m, local, network)
+		for _, device := range []string{local, network} {
+			if err := superdisk.Blank(ctx, m, device); err != nil {
+				return r, refuse(err)
+			}
+		}
 	}
 	return r, err
 }
@@ -94,21 +98,6 @@ func (c *create) own(a superdisk.Array, local, network string) bool {
 	l, hasLocal := a.Leg(superdisk.Local)
 	n, hasNetwork := a.Leg(superdisk.Network)
 	return len(a.Legs) == 2 && hasLocal && hasNetwork && l.Device == local && n.Device == network
-}
-
-func (c *create) blank(ctx context.Context, m infra.Machine, devices ...string) error {
-	for _, device := range devices {
-		d, err := superdisk.Examine(ctx, m, device)
-		if err != nil {
-			return refuse(err)
-		}
-		if d.Holds != "" {
-			return &hint.PermanentError{
-				Reason: fmt.Sprintf("%s of %s cannot become a leg: %s", device, m.Name(), d.Holds), Advice: "use another, or wipe it yourself (wipefs)",
-			}
-		}
-	}
-	return nil
 }
 
 func (c *create) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
@@ -168,23 +157,26 @@ func (c *create) Undo(ctx context.Context, on *cluster.Cluster, call action.Call
 		}
 	}
 	for _, device := range []string{local, network} {
-		super, err := superdisk.ReadSuperblock(ctx, m, device)
-		if errors.Is(err, superdisk.ErrNoSuperblock) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if !found {
-			if err := c.mayWipe(ctx, m, device, super); err != nil {
-				return err
-			}
-		}
-		if err := superdisk.Wipe(ctx, m, device); err != nil {
+		if err := c.wipe(ctx, m, device, found); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wipe takes from a disk that it was a leg of the array; stopped says that the array was stopped just now, and is ours.
+func (c *create) wipe(ctx context.Context, m infra.Machine, device string, stopped bool) error {
+	super, err := superdisk.ReadSuperblock(ctx, m, device)
+	if errors.Is(err, superdisk.ErrNoSuperblock) {
+		return nil
+	}
+	if err == nil && !stopped {
+		err = c.mayWipe(ctx, m, device, super)
+	}
+	if err != nil {
+		return err
+	}
+	return superdisk.Wipe(ctx, m, device)
 }
 
 // mayWipe refuses a leg of an array that is not assembled, unless it is ours and was erased by an undo that was cut off.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/superdisk"
 )
 
@@ -73,6 +74,63 @@ func TestAnActThatWasCutOffBeforeItsRecordIsNotDone(t *testing.T) {
 			m.ran = nil
 			if err := undoer.Undo(t.Context(), on, undo); err != nil || m.did("mdadm") || m.did("umount") || m.did("wipe") {
 				t.Errorf("the undo of an act that only recorded: %v, ran %q", err, m.ran)
+			}
+		})
+	}
+}
+
+// A Plimsoll that is killed right after it has taken a leg out has recorded that: for some minutes a leg that was just seen in step is started alone
+// without a question.
+func TestALegIsRecordedAsOutOfStepBeforeItIsTakenOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		out func(m *pretend, on *cluster.Cluster) error
+	}{
+		"detached": {func(m *pretend, on *cluster.Cluster) error {
+			_, err := m.task("superdisk.detach").Act(t.Context(), on, call())
+			return err
+		}},
+		"a rebuild that is undone": {func(m *pretend, on *cluster.Cluster) error {
+			return m.task("superdisk.rebuild", "leg: network", "volume: /dev/ubdb").(action.Undoer).Undo(t.Context(), on, call())
+		}},
+		"given up": {func(m *pretend, on *cluster.Cluster) error {
+			s, err := superdisk.Inspect(t.Context(), m)
+			if err != nil {
+				return err
+			}
+			a, _ := s.Find("sd")
+			leg, _ := a.Leg(superdisk.Network)
+			_, err = m.task("superdisk.give-up").(*giveUp).take(t.Context(), on, m, a, leg)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, "whole")
+			asked := false
+			volumes := &provider{}
+			on := m.cluster(volumes)
+			kept, err := records(on)
+			if err != nil {
+				t.Fatal(err)
+			}
+			look := func() {
+				asked = true
+				r, err := kept.Read(t.Context(), recordedUUID)
+				if err != nil || r.Legs["network"].InStep || !r.Legs["local"].InStep {
+					t.Errorf("before the leg is taken out, the record is %+v, %v", r, err)
+				}
+			}
+			volumes.taking = look
+			m.runs = func(line string) {
+				if strings.Contains(line, "--fail /dev/ubdb") {
+					look()
+				}
+			}
+			m.fails["--fail /dev/ubdb"] = 1
+			if err := c.out(m, on); name != "given up" && err == nil {
+				t.Error("md has refused it, and it is said to be out")
+			}
+			if r, err := kept.Read(t.Context(), recordedUUID); err != nil || !asked || !r.Legs["network"].InStep { // this machine always shows it in step
+				t.Errorf("afterwards it is not as md says: %+v, %v", r, err)
 			}
 		})
 	}
@@ -146,9 +204,8 @@ func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
 			m.hasNoArray()
 			m.said["cd /sys/class/block"] = "ubda\nubdb"
 			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded(c.local+".superblock"), m.recorded(c.network+".superblock")
-			undone, reached := call(), ""
-			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt"}
-			undone.Reach = func(text string) error { reached = text; return nil }
+			undone := call()
+			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
 			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
 			if c.does == "" {
 				if refused(t, err, "have both served without the other leg"); m.did("mdadm") {
@@ -156,12 +213,27 @@ func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || !m.did(c.does) || !m.did("mount /dev/md/sd /run/mnt") {
+			remains := action.RemainsOf(err)
+			if remains == nil && err != nil || !m.did(c.does) || !m.did("mount /dev/md/sd /run/mnt") {
 				t.Errorf("%v, ran %q", err, m.ran)
 			}
-			if told := strings.Contains(reached, "superdisk/rebuild"); told != (c.network == "alone") {
-				t.Errorf("the journal says %q", reached)
+			if told := remains != nil && remains.What == "array sd of node n1" && strings.Contains(remains.Why, "superdisk/rebuild -i node=n1"); told != (c.network == "alone") {
+				t.Errorf("the undo says %v", err)
 			}
 		})
+	}
+}
+
+// The undo of a stop that is repeated, as its process was killed after the array was started from one leg, says what remains all the same. An array that
+// had one leg before is as it was.
+func TestAnUndoThatIsRepeatedSaysThatALegIsMissing(t *testing.T) {
+	for missing, told := range map[any]bool{float64(0): true, 1: false, float64(1): false} {
+		m := pretends(t, "network-removed")
+		undone := call()
+		undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": missing}
+		err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
+		if remains := action.RemainsOf(err); (remains != nil) != told || remains == nil && err != nil || m.did("mdadm") {
+			t.Errorf("%v missing before: %v, ran %q", missing, err, m.ran)
+		}
 	}
 }

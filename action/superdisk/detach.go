@@ -66,7 +66,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	if leg.Faulty() {
 		return r, nil
 	}
-	return r, &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step", d.Leg, a.Label()), Advice: "rebuild the other first: superdisk/rebuild"}
+	return r, &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is the only one of %s that is in step", d.Leg, a.Label()), Advice: "rebuild the other first: superdisk/rebuild -i node=" + d.Node}
 }
 
 func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
@@ -78,12 +78,9 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	if !in {
 		return nil, note(ctx, on, m)
 	}
-	if err := note(ctx, on, m); err != nil { // that it was in step until now
-		return nil, err
-	}
 	if !leg.Faulty() {
-		if err := superdisk.Fail(ctx, m, a.Device, leg.Device); err != nil {
-			return nil, refuse(err)
+		if err := fail(ctx, on, m, a, leg); err != nil {
+			return nil, err
 		}
 	}
 	if err := superdisk.Remove(ctx, m, a.Device, leg.Device); err != nil {
@@ -114,5 +111,5 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 			return errors.Join(refuse(err), note(ctx, on, m))
 		}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume and run superdisk/reattach-network"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume, then superdisk/reattach-network -i node=" + d.Node}
 }

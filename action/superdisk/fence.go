@@ -102,7 +102,7 @@ func (f *fence) anew(ctx context.Context, on *cluster.Cluster, r action.CheckRes
 	r.Observed = facts(a, found)
 	if found && a.Mount != "" {
 		return r, &hint.PermanentError{Reason: fmt.Sprintf("the machine of %s is not lost: %s is mounted there at %s", f.Node, a.Label(), a.Mount),
-			Advice: "superdisk/rebuild gives it a new local leg while it serves; superdisk/replace-node moves it as a planned change"}
+			Advice: fmt.Sprintf("superdisk/rebuild -i node=%[1]s gives it a new local leg while it serves; superdisk/replace-node -i node=%[1]s moves it as a planned change", f.Node)}
 	}
 	r.State = action.Satisfied
 	return r, nil

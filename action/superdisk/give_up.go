@@ -144,8 +144,11 @@ func (g *giveUp) take(ctx context.Context, on *cluster.Cluster, m infra.Machine,
 	if err := spare(a, leg); err != nil {
 		return nil, err
 	}
-	if err := on.Volumes.ForceDetach(ctx, v.ID, v.Machine); err != nil && !errors.Is(err, infra.ErrNotAttached) {
+	if err := leaves(ctx, on, m, a, leg); err != nil {
 		return nil, err
+	}
+	if err := on.Volumes.ForceDetach(ctx, v.ID, v.Machine); err != nil && !errors.Is(err, infra.ErrNotAttached) {
+		return nil, errors.Join(err, note(ctx, on, m))
 	}
 	out := action.Facts{"hung": true, "seconds": leg.HungFor.Seconds(), "volume": v.ID}
 	now, err := superdisk.Inspect(ctx, m)

@@ -11,7 +11,8 @@ import (
 // provider is one that knows every volume and remembers what it was to take away.
 type provider struct {
 	infra.Volumes
-	taken []string
+	taken  []string
+	taking func() // before a volume is taken away
 }
 
 func (p *provider) List(context.Context, map[string]string) ([]infra.Volume, error) { return nil, nil }
@@ -23,6 +24,9 @@ func (p *provider) Describe(_ context.Context, id string) (infra.Volume, error) 
 func (p *provider) Tag(context.Context, string, map[string]string) error { return nil }
 
 func (p *provider) ForceDetach(_ context.Context, id, _ string) error {
+	if p.taking != nil {
+		p.taking()
+	}
 	p.taken = append(p.taken, id)
 	return nil
 }

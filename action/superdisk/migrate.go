@@ -53,13 +53,18 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	}
 	switch {
 	case found && a.Mount == s.Mount:
+		left, err := superdisk.FillingOf(ctx, m, s.Mount)
+		if err != nil || left == superdisk.Filled {
+			r.Reason = "only the mark of the copy is removed: it was interrupted after the array was mounted"
+			return r, err
+		}
 		r.State = action.Satisfied
 		return recorded(ctx, on, a, r)
 	case !status.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: status.Kernel.Why, Advice: "start the machine with another kernel"}
 	case !found:
-		if err := s.blank(ctx, m, network); err != nil {
-			return r, err
+		if err := superdisk.Blank(ctx, m, network); err != nil {
+			return r, refuse(err)
 		}
 		if err := s.holds(ctx, m, local, network); err != nil {
 			return r, err
@@ -151,9 +156,12 @@ func (s *migrate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		}
 	}
 	if a.Mount != s.Mount {
-		if err := s.fill(ctx, m, local, c); err != nil {
-			return nil, err
-		}
+		err = s.fill(ctx, m, local, c)
+	} else {
+		err = superdisk.Unmark(ctx, m, s.Mount)
+	}
+	if err != nil {
+		return nil, err
 	}
 	_, a, err = s.there(ctx, on)
 	return action.Facts{"array": a.UUID, "device": a.Device}, errors.Join(err, note(ctx, on, m))
@@ -242,7 +250,7 @@ func (s *migrate) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c acti
 	return action.AwaitProcesses(ctx, m, c)
 }
 
-// Undo takes the array apart as long as the files are not used on it.
+// Undo takes the array apart as long as the files are not used on it, and mounts the old disk again if that was not mounted any more.
 func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	if wasMounted(c, s.Mount) {
 		return nil
@@ -252,13 +260,26 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 		return err
 	}
 	if found && a.Mount == s.Mount {
-		return &hint.PermanentError{Reason: "the files are on the array now, and writes since then are only there", Advice: "continue with superdisk/rebuild, which adds the local leg"}
+		return &hint.PermanentError{Reason: "the files are on the array now, and writes since then are only there", Advice: "continue with superdisk/rebuild -i node=" + s.Node + ", which adds the local leg"}
 	}
-	_, network, err := s.legs(ctx, on, m)
-	if err != nil || !found {
+	local, network, err := s.legs(ctx, on, m)
+	if err != nil {
 		return err
 	}
-	if err := s.ours(a, found, network); err != nil {
+	if found {
+		if err := s.unmake(ctx, m, a, network); err != nil {
+			return err
+		}
+	}
+	if err := s.wipe(ctx, m, network, found); err != nil {
+		return err
+	}
+	return s.source(ctx, m, local)
+}
+
+// unmake stops the array, if it has nothing but the files of a copy that was cut off.
+func (s *migrate) unmake(ctx context.Context, m infra.Machine, a superdisk.Array, network string) error {
+	if err := s.ours(a, true, network); err != nil {
 		return err
 	}
 	if err := s.unfilled(ctx, m, a); err != nil {
@@ -272,10 +293,7 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	if err := superdisk.Erase(ctx, m, a.Device); err != nil {
 		return err
 	}
-	if err := superdisk.Stop(ctx, m, a.Device); err != nil {
-		return err
-	}
-	return superdisk.Wipe(ctx, m, network)
+	return superdisk.Stop(ctx, m, a.Device)
 }
 
 // unfilled refuses an array that has anything but the files of a copy that was cut off.

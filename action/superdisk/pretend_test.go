@@ -27,6 +27,7 @@ type pretend struct {
 	files map[string][]string // names in folders
 	texts map[string]string   // of files
 	ran   []string            // but for looks
+	runs  func(line string)   // before a command, but for looks
 }
 
 // The array of the recorded machines in superdisk/testdata.
@@ -74,6 +75,9 @@ func (p *pretend) Run(_ context.Context, c infra.Command) (infra.Output, error) 
 		return infra.Output{Stdout: page}, nil
 	}
 	p.ran = append(p.ran, line)
+	if p.runs != nil {
+		p.runs(line)
+	}
 	for part, status := range p.fails {
 		if strings.Contains(line, part) {
 			return infra.Output{}, &infra.ExitError{Status: status}

@@ -182,8 +182,8 @@ func (r *rebuild) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 		return note(ctx, on, m) // an undo that was cut off may have taken it out
 	}
 	if !leg.Faulty() {
-		if err := superdisk.Fail(ctx, m, a.Device, device); err != nil {
-			return refuse(err)
+		if err := fail(ctx, on, m, a, leg); err != nil {
+			return err
 		}
 	}
 	return errors.Join(superdisk.Remove(ctx, m, a.Device, device), note(ctx, on, m))

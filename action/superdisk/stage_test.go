@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/infra"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/internal/machinetest"
 )
 
@@ -37,17 +37,5 @@ func here(t *testing.T) infra.Machine {
 
 func (s *stage) task(t *testing.T, name string, with ...string) action.Task {
 	t.Helper()
-	a, ok := action.Find(Actions(), name)
-	if !ok {
-		t.Fatal(name)
-	}
-	doc, err := document.Parse("with", []byte(strings.Join(with, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := a.Bind(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return actiontest.Task(t, Actions(), name, strings.Join(with, "\n"))
 }

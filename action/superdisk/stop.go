@@ -98,9 +98,9 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 			return err
 		}
 		if len(legs) < 2 {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or run superdisk/emergency-start"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + s.Node}
 		}
-		if err := s.startAgain(ctx, m, c, legs); err != nil {
+		if a, err = s.startAgain(ctx, m, c, legs); err != nil {
 			return err
 		}
 	}
@@ -109,27 +109,47 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 			return err
 		}
 	}
-	return note(ctx, on, m)
+	if err := note(ctx, on, m); err != nil {
+		return err
+	}
+	return s.remains(a, c)
 }
 
 // startAgain starts the array from both legs; from one alone if only that one has served meanwhile, as on another machine: the other lacks what was
-// written there.
-func (s *stop) startAgain(ctx context.Context, m infra.Machine, c action.Call, legs []string) error {
+// written there. What it returns of the array is how many legs are missing.
+func (s *stop) startAgain(ctx context.Context, m infra.Machine, c action.Call, legs []string) (superdisk.Array, error) {
 	ahead, err := superdisk.Ahead(ctx, m, legs...)
 	if err != nil {
-		return refuse(err)
+		return superdisk.Array{}, refuse(err)
 	}
 	if ahead == "" {
-		return superdisk.Start(ctx, m, s.Array, legs...)
+		return superdisk.Array{}, superdisk.Start(ctx, m, s.Array, legs...)
 	}
-	text := fmt.Sprintf("%s has served without the other leg: array %s is started from it alone; bring the other leg into step with superdisk/rebuild", ahead, s.Array)
-	c.Progress(-1, text)
-	if c.Reach != nil {
-		if err := c.Reach(text); err != nil {
-			return err
-		}
+	c.Progress(-1, fmt.Sprintf("%s has served without the other leg: array %s is started from it alone", ahead, s.Array))
+	return superdisk.Array{Degraded: len(legs) - 1}, superdisk.StartAlone(ctx, m, s.Array, ahead, usualChunk)
+}
+
+// remains is that an array is without a leg which it had when it was stopped; nil: it has as many.
+func (s *stop) remains(a superdisk.Array, c action.Call) error {
+	if before, known := missingIn(c.Before); a.Degraded == 0 || known && a.Degraded <= before {
+		return nil
 	}
-	return superdisk.StartAlone(ctx, m, s.Array, ahead, usualChunk)
+	return &action.Remains{
+		What: fmt.Sprintf("array %s of node %s", s.Array, s.Node),
+		Why: fmt.Sprintf("it has one leg, from which it was started, since that has served without the other: plimsoll superdisk status shows which is missing; superdisk/rebuild -i node=%[1]s brings a local leg into step, superdisk/reattach-network -i node=%[1]s a network leg",
+			s.Node),
+	}
+}
+
+// missingIn is how many legs an array was without by some facts, which may have been through a journal.
+func missingIn(f action.Facts) (n int, known bool) {
+	switch n := f["missing"].(type) {
+	case int:
+		return n, true
+	case float64:
+		return int(n), true
+	}
+	return 0, false
 }
 
 var startAction = action.Action{
@@ -172,7 +192,7 @@ func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
 	legs, err := superdisk.LegsOf(ctx, m, s.UUID)
 	if err == nil && len(legs) != 2 {
 		err = &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), s.UUID, m.Name()),
-			Advice: "attach the other, or start from one leg: superdisk/emergency-start"}
+			Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + s.Node}
 	}
 	if err == nil {
 		err = refuse(superdisk.Together(ctx, m, legs...))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -88,6 +89,26 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 		return err
 	}
 	return kept.Note(ctx, s)
+}
+
+// leaves records that a leg is taken out, before it is.
+func leaves(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, leg superdisk.Leg) error {
+	kept, err := records(on)
+	if err != nil {
+		return err
+	}
+	return kept.Leaves(ctx, superdisk.Status{Machine: m.Name(), At: time.Now().UTC()}, a, leg)
+}
+
+// fail has md give a leg up that is recorded as out of step from then on.
+func fail(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, leg superdisk.Leg) error {
+	if err := leaves(ctx, on, m, a, leg); err != nil {
+		return err
+	}
+	if err := superdisk.Fail(ctx, m, a.Device, leg.Device); err != nil {
+		return errors.Join(refuse(err), note(ctx, on, m))
+	}
+	return nil
 }
 
 // recorded makes of an array that is as it should be one that needs the act, if the record of its legs says otherwise: an act that was cut off had

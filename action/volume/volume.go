@@ -170,7 +170,25 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	return nil, err
 }
 
+// Undo attaches it again. A machine that was lost cannot get it back: then it stays detached.
 func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	_, err := (&attach{d.onMachine}).Act(ctx, on, c)
-	return err
+	if err == nil || !d.Force || d.Machine != "" {
+		return err
+	}
+	n, unknown := on.Node(ctx, d.Node)
+	if unknown != nil || n.Host == nil {
+		return err
+	}
+	running, unseen := n.Host.Running(ctx)
+	v, _, unread := d.look(ctx, on)
+	if lost := unseen == nil && !running || errors.Is(unseen, infra.ErrNoMachine); !lost || unread != nil || v.Machine != "" {
+		return err
+	}
+	text := fmt.Sprintf("volume %s stays detached: the machine of %s, from which it was detached by force, is not running", v.ID, d.Node)
+	c.Progress(-1, text)
+	if c.Reach == nil {
+		return nil
+	}
+	return c.Reach(text)
 }

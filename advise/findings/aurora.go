@@ -1,11 +1,13 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"plimsoll/advise"
 	"plimsoll/advise/price"
+	"plimsoll/hint"
 )
 
 // Aurora is a cluster of Aurora as the place that a database runs in. Its storage has no volume, no size to choose and no limit of operations;
@@ -154,10 +156,7 @@ func (a auroraAdvice) option(name, configuration string, price, now advise.Price
 	if configuration == Standard {
 		kind, o.Undo = "aurora", "switch back to I/O-Optimized, which is possible once in 30 days"
 	}
-	cluster := a.Name
-	if cluster == "" {
-		cluster = "NAME"
-	}
+	cluster := cmp.Or(a.Name, hint.FillIn)
 	o.Risk += fmt.Sprintf("; both have the same speed. Set by: aws rds modify-db-cluster --db-cluster-identifier %s --storage-type %s --apply-immediately", cluster, kind)
 	class := "db.r6g.large"
 	if len(a.Classes) > 0 {

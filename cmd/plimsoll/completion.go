@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/internal/document"
 )
 
 var shells = []string{"bash", "zsh", "fish"}
@@ -34,7 +34,7 @@ fish, once:           plimsoll completion fish > ~/.config/fish/completions/plim
 			case "fish":
 				return cmd.Root().GenFishCompletion(c.Out, true)
 			}
-			return console.UsageError{Text: "there is no completion for " + args[0], Hint: "expected " + strings.Join(shells, ", ")}
+			return document.UnknownName(&document.Node{Kind: document.Scalar, Text: args[0]}, "shell", shells)
 		},
 	}
 }

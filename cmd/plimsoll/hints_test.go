@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/runbook/books"
 )
 
 // A command that a message or a hint names can be typed as it stands: its nouns, its verb and its flags exist.
@@ -207,5 +209,44 @@ func TestCommandsAboutARunbookNameACluster(t *testing.T) {
 	})
 	if seen < 15 {
 		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// A runbook that a message advises ships and takes the inputs that the message gives; a command that is written out gives all that it needs.
+func TestRunbooksThatAreAdvisedTakeTheirInputs(t *testing.T) {
+	named := regexp.MustCompile(`(plimsoll runbook (?:run|plan|rehearse) |[^\w/.-]|^)((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster \S+)?((?: -i [a-z_0-9]+=\S*)*)`)
+	given := regexp.MustCompile(` -i ([a-z_0-9]+)=`)
+	actions, seen, whole := catalog.Actions(), 0, 0
+	eachText(t, func(where, text string, isHint bool) {
+		for _, found := range named.FindAllStringSubmatch(text, -1) {
+			if command := strings.HasPrefix(found[1], "plimsoll"); !isHint && !command {
+				continue
+			}
+			seen++
+			book, err := books.Read(found[2], actions)
+			if err != nil {
+				t.Errorf("%s: %v", where, err)
+				continue
+			}
+			gives := map[string]bool{}
+			for _, one := range given.FindAllStringSubmatch(found[4], -1) {
+				gives[one[1]] = true
+				if _, takes := book.Inputs[one[1]]; !takes {
+					t.Errorf("%s: %s has no input %s", where, found[2], one[1])
+				}
+			}
+			if found[3] == "" {
+				continue // the cluster is put to it, and what is missing
+			}
+			whole++
+			for _, name := range books.Required(found[2]) {
+				if !gives[name] {
+					t.Errorf("%s: %q does not give %s", where, found[0], name)
+				}
+			}
+		}
+	})
+	if seen < 40 || whole < 5 {
+		t.Errorf("only %d runbooks were found, and %d commands", seen, whole)
 	}
 }

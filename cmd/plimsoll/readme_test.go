@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The README's tour is typed, line for line, by a new user in a new home.
+// The README's tour is typed, line for line, by a new user in a new home, with the program that go install makes of a clone.
 func TestTheTourOfTheReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers")
@@ -18,9 +18,15 @@ func TestTheTourOfTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(t.TempDir(), "plimsoll")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	bin := t.TempDir()
+	install := exec.CommandContext(t.Context(), "go", "install", "./cmd/plimsoll")
+	install.Dir, install.Env = root, append(os.Environ(), "GOBIN="+bin)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	binary := filepath.Join(bin, "plimsoll")
+	if out, err := exec.CommandContext(t.Context(), binary, "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "plimsoll ") {
+		t.Errorf("%v\n%s", err, out)
 	}
 	env := append(os.Environ(), "PLIMSOLL_HOME="+filepath.Join(t.TempDir(), "home"), "NO_COLOR=1")
 	typed := func(line string) {

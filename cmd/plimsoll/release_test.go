@@ -1,6 +1,9 @@
 package main
 
 import (
+	"archive/zip"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,29 +47,19 @@ func TestRelease(t *testing.T) {
 		t.Skip("builds a release")
 	}
 	dist, clean, prefix := t.TempDir(), t.TempDir(), t.TempDir()
-	shell := func(dir, line string, env ...string) string {
-		t.Helper()
-		command := exec.CommandContext(t.Context(), "sh", "-ec", line)
-		command.Dir, command.Env = dir, append(os.Environ(), env...)
-		out, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
-		}
-		return string(out)
-	}
-	shell("../..", "make release install VERSION=v1.2.3 ARCHES=amd64 DIST="+dist+" PREFIX="+prefix)
-	shell(dist, "sha256sum -c SHA256SUMS")
-	shell(clean, "tar -xzf "+dist+"/plimsoll-v1.2.3-linux-amd64.tar.gz --strip-components=1")
+	shell(t, "../..", "make release install VERSION=v1.2.3 ARCHES=amd64 DIST="+dist+" PREFIX="+prefix)
+	shell(t, dist, "sha256sum -c SHA256SUMS")
+	shell(t, clean, "tar -xzf "+dist+"/plimsoll-v1.2.3-linux-amd64.tar.gz --strip-components=1")
 	home := []string{"HOME=" + clean, "PLIMSOLL_HOME=" + clean + "/home", "NO_COLOR=1"}
 	for _, bin := range []string{clean + "/bin/plimsoll", prefix + "/bin/plimsoll"} {
-		if said := shell(clean, bin+" version", home...); !strings.HasPrefix(said, "plimsoll v1.2.3") || !strings.Contains(said, "built 20") {
+		if said := shell(t, clean, bin+" version", home...); !strings.HasPrefix(said, "plimsoll v1.2.3") || !strings.Contains(said, "built 20") {
 			t.Errorf("version says: %s", said)
 		}
 	}
-	if said := shell(clean, "bin/plimsoll trial validate examples/demo/trial.yaml", home...); !strings.Contains(said, "valid") {
+	if said := shell(t, clean, "bin/plimsoll trial validate examples/demo/trial.yaml", home...); !strings.Contains(said, "valid") {
 		t.Errorf("validate says: %s", said)
 	}
-	if said := shell(clean, "mkdir elsewhere; cd elsewhere; ../bin/plimsoll trial validate examples/demo/trial.yaml", home...); !strings.Contains(said, "valid") {
+	if said := shell(t, clean, "mkdir elsewhere; cd elsewhere; ../bin/plimsoll trial validate examples/demo/trial.yaml", home...); !strings.Contains(said, "valid") {
 		t.Errorf("elsewhere validate says: %s", said)
 	}
 	for _, root := range []string{clean, prefix} {
@@ -93,18 +86,81 @@ func TestInstallExpandsTheHomeFolder(t *testing.T) {
 	}
 }
 
-// go install from a clone gives a program that works.
-func TestGoInstallFromAClone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
+// go install of a path with a version gives a program that works and tells that version. The module's own path has no dot, so no proxy can
+// serve it: make module gives it another, as who publishes it does, and a proxy in a folder serves what git knows of the checkout, no more.
+func TestSoakGoInstallOfAPublishedModule(t *testing.T) {
+	if os.Getenv("PLIMSOLL_SOAK") == "" {
+		t.Skip("compiles everything once more under another path; make soak runs it")
 	}
-	bin := t.TempDir()
-	install := exec.CommandContext(t.Context(), "go", "install", "./cmd/plimsoll")
-	install.Dir, install.Env = "../..", append(os.Environ(), "GOBIN="+bin)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	const path, version = "example.org/made/plimsoll", "v1.2.3"
+	tree, proxy, bin, home := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	shell(t, "../..", "git ls-files -z | xargs -0 cp --parents -t "+tree)
+	shell(t, tree, "make --no-print-directory module MODULE="+path)
+	if left := shell(t, tree, `git grep --no-index -nE '"plimsoll/[a-z]+"$|^module plimsoll' -- '*.go' go.mod || true`); left != "" {
+		t.Errorf("the path of the module stands there as before:\n%s", left)
 	}
-	if out, err := exec.CommandContext(t.Context(), bin+"/plimsoll", "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "plimsoll ") {
-		t.Errorf("%v\n%s", err, out)
+	publish(t, tree, filepath.Join(proxy, path, "@v"), path+"@"+version, version)
+
+	// Go keeps what it fetched of a version: in a folder of this test, which has the dependencies of all builds beside it.
+	kept, modules := strings.TrimSpace(shell(t, ".", "go env GOMODCACHE")), t.TempDir()
+	shell(t, ".", "mkdir -p "+modules+"/cache/download && ln -s "+kept+"/[!c]* "+kept+"/c[!a]* "+modules+" && ln -s "+kept+"/cache/download/* "+modules+"/cache/download")
+	shell(t, home, "go install "+path+"/cmd/plimsoll@"+version, "GOBIN="+bin, "GOMODCACHE="+modules, "GOFLAGS=-trimpath -modcacherw", "GOSUMDB=off",
+		"GOPROXY=file://"+proxy+",file://"+kept+"/cache/download")
+
+	clean := []string{"HOME=" + home, "PLIMSOLL_HOME=" + home, "NO_COLOR=1"}
+	if said := shell(t, home, bin+"/plimsoll version", clean...); !strings.HasPrefix(said, "plimsoll "+version+", go") {
+		t.Errorf("version says: %s", said)
 	}
+	if said := shell(t, home, bin+"/plimsoll init trial trial.yaml && "+bin+"/plimsoll trial validate trial.yaml", clean...); !strings.Contains(said, "valid") {
+		t.Errorf("init and validate say: %s", said)
+	}
+}
+
+// publish writes what a module proxy serves of the module that stands in a tree.
+func publish(t *testing.T, tree, into, prefix, version string) {
+	t.Helper()
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.Create(filepath.Join(into, version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	files := zip.NewWriter(packed)
+	err = filepath.WalkDir(tree, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(tree, file)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		to, err := files.Create(prefix + "/" + filepath.ToSlash(name))
+		if err != nil {
+			return err
+		}
+		_, err = to.Write(content)
+		return err
+	})
+	if err := errors.Join(err, files.Close()); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, into, "cp "+tree+"/go.mod "+version+".mod && echo '{\"Version\": \""+version+"\"}' >"+version+".info && echo "+version+" >list")
+}
+
+// shell is what a line prints that must succeed.
+func shell(t *testing.T, dir, line string, env ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "sh", "-ec", line)
+	command.Dir, command.Env = dir, append(os.Environ(), env...)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out)
 }

@@ -21,6 +21,7 @@ import (
 	"plimsoll/cmd/plimsoll/torturecmd"
 	"plimsoll/cmd/plimsoll/trialcmd"
 	"plimsoll/cmd/plimsoll/watchcmd"
+	"plimsoll/internal/document"
 )
 
 // program is the whole program but for the process around it.
@@ -52,7 +53,7 @@ makes the change, measures each phase, and gives a verdict with a confidence int
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return console.UsageError{Text: plainFlagError(err), Hint: cmd.CommandPath() + " --help"}
+		return console.UsageError{Text: plainFlagError(err), Hint: meantFlag(cmd, err) + cmd.CommandPath() + " --help"}
 	})
 	root.AddCommand(newInit(c))
 	root.AddCommand(trialcmd.Command(c), labcmd.Command(c), loadcmd.Command(c), runbookcmd.Command(c, torturecmd.Command(c)), seriescmd.Command(c), superdiskcmd.Command(c))
@@ -64,6 +65,20 @@ makes the change, measures each phase, and gives a verdict with a confidence int
 	root.AddCommand(watchcmd.Command(c), advisecmd.Command(c), newPrices(c), newSchema(c), newVersion(c), newCompletion(c), newMan(c), servecmd.Command(c))
 	root.DisableAutoGenTag = true // a manual page names its Release, not the day on which it was written
 	return root
+}
+
+// meantFlag asks whether the flag is meant that is nearest to one that a command does not have.
+func meantFlag(cmd *cobra.Command, err error) string {
+	unknown := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := document.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+		return "did you mean --" + near + "? "
+	}
+	return ""
 }
 
 // plainFlagError is what is wrong with a flag, without the function of Go that found it out.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"plimsoll/catalog"
@@ -34,7 +32,7 @@ write. Editors with the YAML language server read it from the first line of a fi
 		RunE: func(cmd *cobra.Command, args []string) error {
 			schema, known := schemas[args[0]]
 			if !known {
-				return console.UsageError{Text: fmt.Sprintf("unknown kind of file %q, expected trial, runbook or inventory", args[0]), Hint: cmd.CommandPath() + " --help"}
+				return document.UnknownName(&document.Node{Kind: document.Scalar, Text: args[0]}, "kind of file", document.SortedKeys(schemas))
 			}
 			return console.PrintJSON(c, schema())
 		},

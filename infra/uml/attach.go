@@ -119,6 +119,9 @@ func (v *Volumes) Detach(ctx context.Context, id, machine string) error {
 					"unmount it or take it out of its array first, or detach it by force")
 			}
 		}
+		if err != nil { // an attach or a detach was cut off: the machine's kernel has no such disk, and cannot let go of it
+			return m.pull(ctx, id)
+		}
 		return m.unplug(ctx, id)
 	})
 }
@@ -138,12 +141,17 @@ func (v *Volumes) ForceDetach(ctx context.Context, id, machine string) error {
 		if err := m.unplug(limited, id); err == nil || ctx.Err() != nil {
 			return err
 		}
-		_, err := m.send(ctx, order{Do: doPull, Volume: id})
-		if errors.Is(err, infra.ErrNotAttached) {
-			return nil
-		}
-		return err
+		return m.pull(ctx, id)
 	})
+}
+
+// pull takes a volume away from a machine whose kernel does not let go of it.
+func (m *Machine) pull(ctx context.Context, id string) error {
+	_, err := m.send(ctx, order{Do: doPull, Volume: id})
+	if errors.Is(err, infra.ErrNotAttached) {
+		return nil
+	}
+	return err
 }
 
 // unplug has the machine let go of a volume and waits until it has.

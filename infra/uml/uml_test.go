@@ -49,6 +49,7 @@ func TestMachine(t *testing.T) {
 			infratest.Attachable{Name: "three", Inside: three.Machine, Stop: func(t *testing.T) { must(t, three.Kill(t.Context())) }},
 			infratest.Attachable{Name: "two", Inside: two.Machine})
 	})
+	t.Run("half attached", func(t *testing.T) { halfAttached(t, v, two) })
 	t.Run("array", func(t *testing.T) { array(t, v, two) })
 	t.Run("loss", func(t *testing.T) { loss(t, v, one, two) })
 }
@@ -186,6 +187,30 @@ func clock(t *testing.T, m machine) {
 		t.Errorf("it is %v ahead, want an hour", ahead)
 	}
 	must(t, m.SkewClock(t.Context(), -time.Hour))
+}
+
+// halfAttached has an attach end when the machine is about to take the volume, as when Plimsoll is killed there: it is detached all the same.
+func halfAttached(t *testing.T, v *uml.Volumes, m machine) {
+	ctx := t.Context()
+	volume, err := v.Create(ctx, infra.VolumeSpec{Size: 64 << 20})
+	must(t, err)
+	sh := func(script string) {
+		t.Helper()
+		out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", script}})
+		if err != nil {
+			t.Fatalf("%s: %v: %s", script, err, out.Stderr)
+		}
+	}
+	const bind = "/sys/bus/platform/drivers/virtio-uml/bind"
+	sh("mount --bind /dev/full " + bind)
+	if err := v.Attach(ctx, volume.ID, "two"); err == nil {
+		t.Error("the machine cannot take it, and is said to have it")
+	}
+	sh("umount " + bind)
+	must(t, v.Detach(ctx, volume.ID, "two"))
+	must(t, v.Attach(ctx, volume.ID, "two"))
+	must(t, v.Detach(ctx, volume.ID, "two"))
+	must(t, v.Delete(ctx, volume.ID))
 }
 
 // array is a mirror with all that may befall one of its legs.

@@ -224,7 +224,7 @@ func excusable(complaint string) bool {
 // codes is the exit code that is documented for the command that ended a run.
 func codes(last said, st status) int {
 	switch {
-	case st.Status == "done, with remainders":
+	case st.Status == "done, with remainders", st.Status == "undone, with remainders" && last.args[1] == "cancel":
 		return 6
 	case st.Status == "done" || last.args[1] == "cancel":
 		return 0

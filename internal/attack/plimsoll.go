@@ -158,7 +158,7 @@ func (p program) runs(ctx context.Context) (all []status) {
 // over tells whether a run has ended and needs nobody.
 func (s status) over() bool {
 	switch s.Status {
-	case "done", "undone", "cancelled", "done, with remainders":
+	case "done", "undone", "cancelled", "done, with remainders", "undone, with remainders":
 		return true
 	}
 	return false

@@ -3,7 +3,8 @@ package document
 import "strings"
 
 // Nearest returns the name that a person most likely meant, "" when none is near: at most two edits away (one for names
-// of up to four letters), case ignored, or the only one that begins with what was written.
+// of up to four letters), case ignored, or the only one that begins with what was written, or,
+// from five letters on, with something that is one edit away from it.
 func Nearest(wrote string, known []string) string {
 	if len(wrote) > 100 { // nobody meant that, and to compare takes as long as it is long
 		return ""
@@ -18,16 +19,19 @@ func Nearest(wrote string, known []string) string {
 		}
 	}
 	if best == "" {
-		return onlyLonger(wrote, known)
+		best = onlyLonger(wrote, known, 0)
+	}
+	if best == "" && len(wrote) > 4 {
+		best = onlyLonger(wrote, known, 1)
 	}
 	return best
 }
 
-// onlyLonger returns the name that a word of at least three letters is the beginning of, if there is one alone.
-func onlyLonger(word string, known []string) string {
+// onlyLonger returns the name that a word of at least three letters is the beginning of, within so many edits, if there is one alone.
+func onlyLonger(word string, known []string, within int) string {
 	found := ""
 	for _, name := range known {
-		if len(word) < 3 || !strings.HasPrefix(strings.ToLower(name), strings.ToLower(word)) {
+		if len(word) < 3 || !beginsLike(strings.ToLower(name), strings.ToLower(word), within) {
 			continue
 		}
 		if found != "" {
@@ -36,6 +40,16 @@ func onlyLonger(word string, known []string) string {
 		found = name
 	}
 	return found
+}
+
+// beginsLike tells whether one of the beginnings of a name is a word, within so many edits.
+func beginsLike(name, word string, within int) bool {
+	for length := len(word) - within; length <= min(len(word)+within, len(name)); length++ {
+		if edits(word, name[:length]) <= within {
+			return true
+		}
+	}
+	return false
 }
 
 // edits is the optimal string alignment distance: insertions, deletions, substitutions, transpositions.

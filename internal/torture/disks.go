@@ -24,11 +24,13 @@ type disks struct {
 	home               home
 	lookup             mixed // finds the lab's servers
 	volumes            *uml.Volumes
+	nodes              []string // the first has the data at first; a second is a spare machine
 	machines           map[string]guest
 	at                 string // the node with the data
 	network            string // id of the volume of the network leg, which goes from one machine to the other
 	files              string // sums of the files beside the database
 	tries              int
+	oneIn              int // of so many places of a journal, one is attacked
 }
 
 // disksPrefix begins the names of the results of these attacks.
@@ -56,8 +58,9 @@ type disksResult struct {
 	Tries    int            `json:"tries"`
 	Runs     int            `json:"runs"`
 	Kills    int            `json:"kills"`
-	Undos    int            `json:"undo_kills"` // kills of a process that undid the run
-	Moments  []string       `json:"moments"`    // of the journal at which it was killed
+	Undos    int            `json:"undo_kills"`        // kills of a process that undid the run
+	ByHand   int            `json:"by_hand,omitempty"` // starts of the server by the person, as an undo had advised
+	Moments  []string       `json:"moments"`           // of the journal at which it was killed
 	Missed   []string       `json:"missed,omitempty"`
 	Untried  []string       `json:"untried,omitempty"` // moments at which it was not killed yet
 	Ends     map[string]int `json:"ends"`
@@ -68,7 +71,7 @@ type disksResult struct {
 }
 
 // onDisks attacks these runbooks, or all, and keeps what it finds. Each group of runbooks has a lab of its own.
-func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Duration, atOnce int) error {
+func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Duration, atOnce, oneIn int) error {
 	if err := os.MkdirAll(r.results, 0o750); err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
@@ -90,7 +93,7 @@ func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Durati
 		all.Go(func() {
 			hands <- struct{}{}
 			defer func() { <-hands }()
-			errs[i] = r.disksOf(ctx, g, goOn, until)
+			errs[i] = r.disksOf(ctx, g, goOn, until, oneIn)
 		})
 	}
 	all.Wait()
@@ -98,8 +101,11 @@ func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Durati
 }
 
 // disksOf attacks the runbooks of a group, one after the other.
-func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time) (err error) {
-	d := &disks{lab: "disks", machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
+func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time, oneIn int) (err error) {
+	d := &disks{lab: "disks", oneIn: oneIn, nodes: []string{"n1"}, machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
+	if slices.ContainsFunc(cases, func(c diskCase) bool { return c.moves }) {
+		d.nodes = append(d.nodes, "n2")
+	}
 	if d.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
@@ -130,17 +136,22 @@ func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until 
 	if err != nil {
 		return err
 	}
-	troubled := false
 	for i, c := range cases {
 		share := time.Until(until) / time.Duration(len(cases)-i)
-		res, err := d.attack(ctx, c, time.Now().Add(share), r.keepDisks)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.book, err)
+		res, failed := d.attack(ctx, c, time.Now().Add(share), r.keepDisks)
+		switch {
+		case failed != nil: // the next one begins anew
+			fmt.Fprintf(os.Stderr, "%s: %v\n", c.book, failed)
+			err = errors.Join(err, fmt.Errorf("%s: %w", c.book, failed))
+		case len(res.Troubled) > 0:
+			err = errors.Join(err, errTroubles)
 		}
-		troubled = troubled || len(res.Troubled) > 0
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	if troubled {
-		return errTroubles
+	if err != nil {
+		return err
 	}
 	return os.RemoveAll(d.work)
 }
@@ -194,6 +205,7 @@ func (r *disksResult) add(t *diskTry) {
 	r.Runs += t.Runs
 	r.Kills += t.Kills
 	r.Undos += t.Undos
+	r.ByHand += t.ByHand
 	r.Looks += t.Looks
 	r.Compared += t.Compared
 	for _, m := range t.Moments {

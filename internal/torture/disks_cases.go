@@ -22,6 +22,7 @@ const (
 	retired     layout = "nothing runs, and both disks are blank"
 	beside      layout = "an empty array is mounted beside the data"
 	notBeside   layout = "the disks beside the data are blank"
+	either      layout = "both legs are in step, or the network leg serves alone"
 )
 
 // diskCase is a runbook, where it begins, and how everything stands when it has ended.
@@ -32,6 +33,8 @@ type diskCase struct {
 	done   layout
 	undone layout
 	moves  bool // to the other machine
+	// serves is the step from which on the network leg alone has what was written: an undo then leaves the node with that leg.
+	serves string
 	// under happens while the run is under way, after its first entries; it may be called again.
 	under func(*disks, context.Context) error
 }
@@ -62,7 +65,7 @@ var diskCases = [][]diskCase{{
 		return []string{"node=" + d.at, "uuid=" + d.uuid(), "local=local", "network=n1/network", "mount=" + dataAt}
 	}},
 }, {
-	{book: "superdisk/replace-node", begin: (*disks).spared, done: whole, undone: whole, moves: true, inputs: func(d *disks) []string {
+	{book: "superdisk/replace-node", begin: (*disks).spared, done: whole, undone: whole, moves: true, serves: "alone", inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "to=" + other(d.at), "network=n1/network", "local=local", "mount=" + dataAt}
 	}},
 	{book: "superdisk/recover-node", begin: (*disks).machineLost, done: whole, undone: waiting, moves: true, inputs: func(d *disks) []string {
@@ -165,6 +168,15 @@ func (d *disks) hang(ctx context.Context) error {
 	err := d.volumes.SetConditions(ctx, d.network, disk.Conditions{Hang: true})
 	if errors.Is(err, infra.ErrNotAttached) {
 		return nil // it was taken away
+	}
+	return err
+}
+
+// calm ends what happens under a run.
+func (d *disks) calm(ctx context.Context) error {
+	err := d.volumes.SetConditions(ctx, d.network, disk.Conditions{})
+	if errors.Is(err, infra.ErrNotAttached) {
+		return nil
 	}
 	return err
 }

@@ -19,10 +19,8 @@ import (
 // judge looks at the machines, the volumes, the record and the server when a run has ended. Plimsoll is not asked.
 func (t *diskTry) judge(ctx context.Context, run told) error {
 	d := t.d
-	want := t.c.done
-	if run.Status != string(journal.RunDone) {
-		want = t.c.undone
-	} else if t.c.moves {
+	want := t.c.after(run.Status == string(journal.RunDone), t.events)
+	if run.Status == string(journal.RunDone) && t.c.moves {
 		d.at = other(d.at)
 	}
 	t.Looks++
@@ -32,7 +30,7 @@ func (t *diskTry) judge(ctx context.Context, run told) error {
 	if err := t.home.verify(ctx, run.Run); err != nil {
 		t.trouble("%v", err)
 	}
-	for _, node := range []string{d.at, other(d.at)} {
+	for _, node := range d.nodes {
 		running, err := d.machines[node].Running(ctx)
 		if err != nil {
 			return err
@@ -51,6 +49,11 @@ func (t *diskTry) judge(ctx context.Context, run told) error {
 			t.nothing(ctx, node, s)
 			continue
 		}
+		if a, _ := s.Find(arrayName); want == either {
+			if want = whole; a.Degraded > 0 {
+				want = networkOnly
+			}
+		}
 		if err := t.judgeArrays(ctx, node, s, want); err != nil {
 			return err
 		}
@@ -62,6 +65,24 @@ func (t *diskTry) judge(ctx context.Context, run told) error {
 		}
 	}
 	return t.judgeVolumes(ctx)
+}
+
+// after is how everything should stand when a run with these events has ended.
+func (c diskCase) after(done bool, events []journal.Event) layout {
+	if done {
+		return c.done
+	}
+	want := c.undone
+	for _, e := range events {
+		switch {
+		case c.serves == "" || e.Step != c.serves:
+		case e.Kind == journal.Acted:
+			return networkOnly
+		case e.Kind == journal.Intended:
+			want = either
+		}
+	}
+	return want
 }
 
 // nothing says what is on a machine where nothing should be.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"plimsoll/cluster"
@@ -16,9 +17,9 @@ import (
 	"plimsoll/superdisk"
 )
 
-// up makes the lab: n1 has the data on its local disk, and n2 is a spare machine with a blank one.
+// up makes the lab: n1 has the data on its local disk, and n2, if there is one, is a spare machine with a blank one.
 func (d *disks) up(ctx context.Context) error {
-	flags := []string{"lab", "up", "mariadb", "--name", d.lab, "--machines", "--nodes", "2"}
+	flags := []string{"lab", "up", "mariadb", "--name", d.lab, "--machines", "--nodes", strconv.Itoa(len(d.nodes))}
 	for _, v := range []string{"local=512M", "network=512M", localLeg + "=384M", networkLeg + "=384M"} {
 		flags = append(flags, "--volume", v)
 	}
@@ -50,7 +51,7 @@ func (d *disks) connect(ctx context.Context) error {
 	d.volumes = &uml.Volumes{Host: host, Folder: filepath.Join(d.home.folder, "lab", d.lab, "volumes"), Machine: func(ctx context.Context, name string) (*uml.Machine, error) {
 		return uml.Open(ctx, host, filepath.Join(d.home.folder, "lab", d.lab, name))
 	}}
-	for _, node := range []string{"n1", "n2"} {
+	for _, node := range d.nodes {
 		if err := d.reach(ctx, node); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (d *disks) connect(ctx context.Context) error {
 
 // findData finds the machine with the data, in a lab that was left in the middle of an attack.
 func (d *disks) findData(ctx context.Context) (err error) {
-	for _, node := range []string{"n1", "n2"} {
+	for _, node := range d.nodes {
 		if d.files, err = d.machines[node].sh(ctx, "fsfreeze -u /mnt/data 2>/dev/null; cd /mnt/data/truth && sha256sum f*"); err == nil {
 			d.at = node
 			return nil
@@ -70,16 +71,18 @@ func (d *disks) findData(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare fills the data, and makes n2 a spare machine.
+// prepare fills the data, and makes n2 a spare machine, if there is one.
 func (d *disks) prepare(ctx context.Context) (err error) {
 	if err := d.do(ctx, "ledger.yaml"); err != nil {
 		return err
 	}
-	if err := d.do(ctx, "stop.yaml", "node=n2"); err != nil {
-		return err
-	}
-	if err := d.blank(ctx, "n2"); err != nil {
-		return err
+	for _, node := range d.nodes[1:] {
+		if err := d.do(ctx, "stop.yaml", "node="+node); err != nil {
+			return err
+		}
+		if err := d.blank(ctx, node); err != nil {
+			return err
+		}
 	}
 	// The copy of the data to which the attack on superdisk/migrate returns is in the machine's memory.
 	if err := d.do(ctx, "stop.yaml", "node=n1"); err != nil {
@@ -144,9 +147,9 @@ for md in /dev/md[0-9]*; do [ ! -b $md ] || mdadm -q --stop $md || exit 1; done
 rm -f /run/plimsoll-superdisk/*.json
 `
 
-// wipe makes a disk blank.
+// wipe makes a disk blank: also where the data of an array began, whose file system a new array would have.
 func wipe(device string) string {
-	return fmt.Sprintf("mdadm -q --zero-superblock %[1]s 2>/dev/null; wipefs -qa %[1]s; dd if=/dev/zero of=%[1]s bs=1M count=2 oflag=direct conv=notrunc status=none || exit 1\n", device)
+	return fmt.Sprintf("mdadm -q --zero-superblock %[1]s 2>/dev/null; wipefs -qa %[1]s; dd if=/dev/zero of=%[1]s bs=1M count=8 oflag=direct conv=notrunc status=none || exit 1\n", device)
 }
 
 // blank makes a machine a spare one: nothing runs there, and its local disk is blank.

@@ -60,6 +60,36 @@ func TestThePlacesOfAJournal(t *testing.T) {
 	}
 }
 
+// Until the network leg serves alone on another machine, an undo brings both legs back into step.
+func TestWhatAnUndoneMoveLeaves(t *testing.T) {
+	moved := diskCase{done: localOnly, undone: whole, serves: "alone"}
+	entry := func(kind journal.Kind, step string) journal.Event { return journal.Event{Kind: kind, Step: step} }
+	for want, events := range map[layout][]journal.Event{
+		whole:       {entry(journal.Intended, "attach"), entry(journal.Acted, "attach"), entry(journal.Undone, "attach")},
+		either:      {entry(journal.Acted, "attach"), entry(journal.Intended, "alone"), entry(journal.Undone, "alone")},
+		networkOnly: {entry(journal.Intended, "alone"), entry(journal.Acted, "alone"), entry(journal.Undone, "alone")},
+	} {
+		if got := moved.after(false, events); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := moved.after(true, events); got != localOnly {
+			t.Errorf("done: got %q", got)
+		}
+	}
+}
+
+// An undo that a step refuses is not tried for ever.
+func TestWhereAnUndoIsStuck(t *testing.T) {
+	stuck := journal.Event{Kind: journal.Stuck, Step: "move", Lasts: true}
+	events := []journal.Event{{Kind: journal.Undoing, Step: "move"}, stuck, {Kind: journal.Ended}}
+	if got := stuckIn(events); got.Step != "move" || !got.Lasts {
+		t.Errorf("got %+v", got)
+	}
+	if got := stuckIn(append(events, journal.Event{Kind: journal.Opened})); got.Step != "" {
+		t.Errorf("it is tried again, and is stuck at %q", got.Step)
+	}
+}
+
 // What was not done, and what was found, is on the page.
 func TestTheTableOfDisks(t *testing.T) {
 	text := disksTable([]disksResult{{

@@ -21,6 +21,7 @@ type diskTry struct {
 	Runs     int            `json:"runs"`
 	Kills    int            `json:"kills"`
 	Undos    int            `json:"undo_kills"`
+	ByHand   int            `json:"by_hand,omitempty"` // starts of the server by the person, as an undo had advised
 	Moments  []string       `json:"moments,omitempty"`
 	Ends     map[string]int `json:"ends"`
 	Looks    int            `json:"looks"`
@@ -56,8 +57,8 @@ const (
 )
 
 // attack kills the runs of a runbook at all moments of their journals.
-func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep func(disksResult) error) (disksResult, error) {
-	res := disksResult{Runbook: c.book, At: time.Now().UTC().Truncate(time.Second), Ends: map[string]int{}}
+func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep func(disksResult) error) (res disksResult, err error) {
+	res = disksResult{Runbook: c.book, At: time.Now().UTC().Truncate(time.Second), Ends: map[string]int{}}
 	r := rand.New(rand.NewPCG(16, uint64(len(c.book)))) //nolint:gosec // delays in the middle of acts, not secrets
 	kernel, err := d.machines[d.at].sh(ctx, "uname -r")
 	if err != nil {
@@ -86,6 +87,18 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 		return res, err
 	}
 	all := momentsOf(reference.events)
+	defer func() {
+		if err != nil {
+			res.Untried = append(res.Untried, names(res.missed(all))...)
+			err = errors.Join(err, keep(res))
+		}
+	}()
+	spread := strides * d.oneIn
+	for n := range spread {
+		if n%d.oneIn != 0 {
+			res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
+		}
+	}
 	var steps []string
 	for _, e := range reference.events {
 		if e.Kind == journal.Intended && !slices.Contains(steps, e.Step) {
@@ -94,7 +107,7 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	}
 	res.Steps = len(steps)
 	for n := range strides {
-		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: dealt(all, n, strides)}); err != nil {
+		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: dealt(all, n*d.oneIn, spread)}); err != nil {
 			return res, err
 		}
 	}
@@ -105,7 +118,10 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	}
 	var undone *diskTry // of the undos, the one that undid the most
 	deepest := ""
-	for _, step := range slices.Backward(steps) {
+	for n, step := range slices.Backward(steps) {
+		if undone != nil && n%d.oneIn != 0 {
+			continue
+		}
 		t, err := one(plan{what: "undone in the middle of " + step, kills: []moment{{entry: "intended/" + step, after: true}}, undo: true})
 		if err != nil {
 			return res, err
@@ -116,8 +132,14 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	}
 	if undone != nil {
 		all := momentsOf(afterStopping(undone.events))
+		spread := undoStrides * d.oneIn
+		for n := range spread {
+			if n%d.oneIn != 0 {
+				res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
+			}
+		}
 		for n := range undoStrides {
-			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n, undoStrides)}
+			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n*d.oneIn, spread)}
 			if _, err := one(p); err != nil {
 				return res, err
 			}
@@ -169,6 +191,9 @@ func (d *disks) try(ctx context.Context, c diskCase, p plan, r *rand.Rand) (*dis
 	}
 	t.ledger = newLedger(ctx, servers, d.lookup.writer(), int64(d.tries)*1e7+1)
 	run, err := t.bring(ctx, p, r)
+	if c.under != nil {
+		err = errors.Join(err, d.calm(ctx))
+	}
 	t.ledger.close()
 	if err != nil {
 		return t, err
@@ -189,7 +214,7 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	for _, in := range t.c.inputs(t.d) {
 		args = append(args, "-i", in)
 	}
-	word, undoing := resume, false
+	word, undoing, again, failed := resume, false, 0, 0
 	for n := range 120 {
 		left := &p.kills
 		if undoing {
@@ -238,7 +263,33 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 		if err := t.approve(ctx, run); err != nil {
 			return run, err
 		}
+		stuck := stuckIn(t.events)
+		if again++; stuck.Step == "" || s.Killed {
+			again = 0
+		}
+		if failed++; undoing || s.Killed {
+			failed = 0
+		}
 		switch {
+		case failed > 5:
+			t.trouble("%s does not go on: run %s is %s: %s", t.book, run.Run, run.Status, tail(s.Err))
+			return run, nil
+		case again > 3:
+			t.trouble("the undo of %s does not come past step %s: %s", run.Run, stuck.Step, stuck.Error)
+			return run, nil
+		case stuck.Lasts: // what was done stays: the way is forward from there
+			word, undoing, p.undo = resume, false, false
+			args = []string{"runbook", "rerun", run.Run, "--step", stuck.Step, "--downstream", "--reason", "attack", "--json"}
+			continue
+		case stuck.Step == "stop" && len(t.d.nodes) > 1 && !s.Killed:
+			// Whether the spare machine, which does not answer, took the place of the node is for a person to know: it did not.
+			t.ByHand++
+			if err := t.d.do(ctx, "start.yaml", onNode(t.d)...); err != nil {
+				return run, err
+			}
+			word = undo
+		case stuck.Step != "": // it is tried again
+			word = undo
 		case undoing && !s.Killed: // it is refused, for what was done cannot be undone: the way is forward
 			word, undoing, p.undo = resume, false, false
 		case undoing: // either goes on with the undo
@@ -252,17 +303,33 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	return run, nil
 }
 
+// stuckIn is the last event, if it says that a step could not be undone and nothing was tried since.
+func stuckIn(events []journal.Event) (e journal.Event) {
+	for _, next := range events {
+		switch next.Kind {
+		case journal.Stuck:
+			e = next
+		case journal.Undoing, journal.Opened:
+			e = journal.Event{}
+		}
+	}
+	return e
+}
+
 // call is a command of the attack, killed where that is planned. What happens under the run begins soon after the command.
 func (t *diskTry) call(ctx context.Context, at *cut, undoing bool, args ...string) said {
 	done := make(chan error, 1)
-	if t.c.under != nil && !undoing {
+	switch {
+	case t.c.under != nil && undoing:
+		done <- t.d.calm(ctx)
+	case t.c.under != nil:
 		limited, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
 			rest(limited, soon)
 			done <- t.c.under(t.d, limited)
 		}()
-	} else {
+	default:
 		done <- nil
 	}
 	s := t.home.call(ctx, at, 0, nil, args...)

@@ -41,6 +41,7 @@ func main() {
 	disks := flag.String("disks", "", "instead: these runbooks of Super Disks, killed at each entry of their journals: superdisk/replace-node,superdisk/migrate, or all")
 	goOn := flag.String("go-on", "", "with the lab of an attack on Super Disks that was ended in its middle: its folder")
 	atOnce := flag.Int("at-once", 3, "attacks on copies that are made at once, with seeds one after another, and the tries are dealt out to them; or labs of Super Disks")
+	oneIn := flag.Int("one-in", 1, "of so many places of the journal of a runbook of Super Disks, one is attacked; the others are named on the page")
 	asJSON := flag.Bool("json", false, "print the result of a mixed attack as JSON, and keep none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -53,7 +54,7 @@ func main() {
 		return
 	}
 	if *disks != "" {
-		if err := r.onDisks(ctx, *disks, *goOn, *within, max(1, *atOnce)); err != nil {
+		if err := r.onDisks(ctx, *disks, *goOn, *within, max(1, *atOnce), max(1, *oneIn)); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
 			os.Exit(1)
 		}

@@ -173,7 +173,7 @@ type told struct {
 
 // over tells whether nothing more can become of it.
 func (t told) over() bool {
-	return t.Status == string(journal.RunDone) || t.Status == journal.DoneWithRemainders || t.Status == string(journal.RunUndone) || t.Status == string(journal.RunCancelled)
+	return t.Status == string(journal.RunDone) || t.Status == journal.DoneWithRemainders || t.Status == string(journal.RunUndone) || t.Status == journal.UndoneWithRemainders || t.Status == string(journal.RunCancelled)
 }
 
 // runs are those of this home's store, the newest first.

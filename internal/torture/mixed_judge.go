@@ -23,7 +23,7 @@ func wrongCode(r told, w way, s said, wasOver bool) string {
 	wrong := func(why string) string {
 		return fmt.Sprintf("%s: code %d, but the run is %q: %s: %s", strings.Join(s.Args, " "), s.Code, r.Status, why, tail(s.Err))
 	}
-	done, remains := r.Status == string(journal.RunDone), r.Status == journal.DoneWithRemainders
+	done, remains := r.Status == string(journal.RunDone), r.Status == journal.DoneWithRemainders || r.Status == journal.UndoneWithRemainders
 	switch {
 	case s.Hung || s.Killed:
 	case s.Code == 0 && w == resume && !done:
@@ -33,7 +33,7 @@ func wrongCode(r told, w way, s said, wasOver bool) string {
 	case s.Code == 0 && (w == giveUp || w == leaveIt) && r.Status != string(journal.RunCancelled) && r.Status != string(journal.RunUndone):
 		return wrong("0 is cancelled")
 	case s.Code == 6 != remains && !wasOver:
-		return wrong("6 is done, with remainders")
+		return wrong("6 is done or undone, with remainders")
 	case s.Code != 0 && done && !wasOver:
 		return wrong("it is done")
 	}
@@ -50,7 +50,7 @@ func (t *attempt) expect(ctx context.Context, r told, to string) {
 	switch now := scene.primaries[0]; {
 	case (r.Status == string(journal.RunDone) || r.Status == journal.DoneWithRemainders) && now != to:
 		t.trouble("the run is %s, and %s takes writes, not %s", r.Status, now, to)
-	case (r.Status == string(journal.RunUndone) || r.Status == string(journal.RunCancelled) && t.word[r.Run] != leaveIt) && now != t.primary().Name:
+	case (r.Status == string(journal.RunUndone) || r.Status == journal.UndoneWithRemainders || r.Status == string(journal.RunCancelled) && t.word[r.Run] != leaveIt) && now != t.primary().Name:
 		t.trouble("the run is %s, and %s takes writes, not %s", r.Status, now, t.primary().Name)
 	}
 }

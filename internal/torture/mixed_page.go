@@ -89,7 +89,7 @@ func mixedTable(all []mixedResult) string {
 }
 
 func (s *sum) row(r mixedResult, story string) string {
-	done := s.Ends["done"] + s.Ends["done, with remainders"]
+	done, undone := s.Ends["done"]+s.Ends["done, with remainders"], s.Ends["undone"]+s.Ends["undone, with remainders"]
 	return fmt.Sprintf("| %s %s | %s | %d | %d | %s | %s | %s | %s | %s | %s | %s | %d | %s | %s |\n", r.Product, release(r.Version), story, s.Tries, s.Kills,
-		some(s.Ends["resumed"]), some(done), some(s.Ends["undone"]), some(s.Ends["cancelled"]), some(s.Ends["left"]), some(s.Asleep), some(s.Upsets), s.Acked, some(s.Said), some(s.Trouble))
+		some(s.Ends["resumed"]), some(done), some(undone), some(s.Ends["cancelled"]), some(s.Ends["left"]), some(s.Asleep), some(s.Upsets), s.Acked, some(s.Said), some(s.Trouble))
 }

@@ -37,6 +37,12 @@ func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
 		if b.Name != name || b.About == "" {
 			t.Errorf("%s calls itself %q, about %q", name, b.Name, b.About)
 		}
+		required := Required(name)
+		for input, in := range b.Inputs {
+			if slices.Contains(required, input) != (in.Default == nil) {
+				t.Errorf("%s requires %v, of which %s has the default %v", name, required, input, in.Default)
+			}
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func serviceOn(store *durable.Store, open func(context.Context) (*cluster.Cluste
 	return &execute.Service{
 		Store: store, Actions: actions(), User: "test", Holder: "test",
 		Open:        func(ctx context.Context, _ string) (*cluster.Cluster, error) { return open(ctx) },
-		ClusterLock: func(s *cluster.Cluster) lock.ClusterLock { return mysql.NewClusterLock(s) },
+		ClusterLock: func(on *cluster.Cluster) lock.ClusterLock { return mysql.NewClusterLock(on) },
 	}
 }
 

@@ -13,17 +13,25 @@ import (
 )
 
 // unassessed lists the steps that were begun and not finished, and that nobody has looked at since: what came of them is not known.
-// Those that are taken back anyhow are not looked at before.
+// Those that are taken back anyhow are not looked at before. One that changes nothing is listed if it may have left something under way.
 func (r *runner) unassessed() []*journal.Step {
 	undoes := r.state.Stopping == nil || r.state.Undoing
 	var all []*journal.Step
 	for _, i := range r.state.Items {
-		begun := i.Acts && i.Phase != journal.StepDone && i.Phase != journal.StepUndoing && !r.state.Looks(i)
-		if begun && r.assessed[i.Key] == nil && !(undoes && r.state.Reversible(i)) {
+		begun := i.Acts && i.Phase != journal.StepDone && i.Phase != journal.StepUndoing && r.assessed[i.Key] == nil
+		looks := begun && r.state.Looks(i)
+		if begun && !looks && !(undoes && r.state.Reversible(i)) || looks && mayOutlive(r, i) {
 			all = append(all, i)
 		}
 	}
 	return all
+}
+
+// mayOutlive tells whether what a step began may go on without its process.
+func mayOutlive(r *runner, i *journal.Step) bool {
+	task, err := r.state.Book.Bind(i.Step.Uses, i.Did)
+	_, goes := task.(action.InFlightWaiter)
+	return err == nil && goes
 }
 
 // beginAssess waits for what the act of a step left under way, then looks at what came of it. It changes nothing.

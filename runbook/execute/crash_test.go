@@ -318,6 +318,42 @@ func TestAnUndoThatOutlivedItsPlimsollIsWaitedFor(t *testing.T) {
 	}
 }
 
+// TestWhatAStepWithoutAnEffectLeftUnderWayIsWaitedForByACancellation has a step that changes nothing, as a comparison, go on after its
+// Plimsoll was killed. Undone or not, the run does not give its cluster back before that ends.
+func TestWhatAStepWithoutAnEffectLeftUnderWayIsWaitedForByACancellation(t *testing.T) {
+	for name, cancel := range map[string]journal.Command{"undone": {Do: "cancel", Undo: true, Reason: "enough"}, "cancelled": {Do: "cancel", Reason: "enough"}} {
+		t.Run(name, func(t *testing.T) {
+			state, folder := t.TempDir(), t.TempDir()
+			t.Setenv("RUNBOOK_BOOK", `runbook: test/looks
+steps:
+  - {id: look, uses: command, with: {effect: none, run: "kill -9 $PPID; sleep 0.7; echo end >> DIR/log"}}
+`)
+			if !spawn(t, state, folder, 0, false) {
+				t.Fatal("it was not killed")
+			}
+			b := newBenchOn(t, state)
+			runs, err := b.Store.Runs(t.Context())
+			if err != nil || len(runs) != 1 {
+				t.Fatalf("%d runs, %v", len(runs), err)
+			}
+			run := runs[0].ID
+			e, err := b.Execute(t.Context(), run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(b.Start(t.Context(), e, run, cancel), e.Wait(t.Context(), run), e.Close(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if log, err := os.ReadFile(filepath.Join(folder, "log")); err != nil || string(log) != "end\n" {
+				t.Errorf("it is still under way: %q, %v", log, err)
+			}
+			if st := b.stateOf(run); st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled || len(b.events(run, journal.Intended)) != 1 {
+				t.Errorf("outcome %q", st.Outcome)
+			}
+		})
+	}
+}
+
 // examine looks at what one crash left.
 func examine(t *testing.T, b *bench, state, folder, when string) {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 // finalError is one that no further attempt can mend.
@@ -88,7 +89,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 
 // advised is what an action advises, with the commands that it names whole: an action knows neither its run nor how its cluster is called.
 func advised(r *runner, text string) string {
-	return journal.OnCluster(journal.OfRun(text, r.journal.Run()), r.state.Header.Cluster)
+	return plan.OnCluster(journal.OfRun(text, r.journal.Run()), r.state.Header.Cluster)
 }
 
 func retryable(r *runner, i *journal.Step, e *journal.Event) bool {

@@ -73,7 +73,13 @@ func TestTheGateOpensAfterConsecutiveRehearsalsOfTheSameText(t *testing.T) {
 	if err := production(book, ""); err != nil {
 		t.Errorf("after two in a row, one that taught nothing between them: %v", err)
 	}
+	if err := b.Store.Keep(t.Context(), "rehearsal", book.Name, []byte(`{"passed": tr`)); err != nil {
+		t.Fatal(err)
+	}
+	refused(production(book, ""), 0, "record 6 of its rehearsals cannot be read")
 	changed := b.parse(gated + "# a byte more\n")
+	refused(production(changed, ""), 0, "record 6 of its rehearsals cannot be read")
+	rehearse(book, true)
 	refused(production(changed, ""), 0, "another text")
 	if err := production(changed, "the site is down"); err != nil {
 		t.Errorf("with an override: %v", err)

@@ -143,9 +143,10 @@ func (s *Service) denied(ctx context.Context, on *cluster.Cluster, b *runbook.Ru
 	return err
 }
 
-// held says who has one of a run's clusters, and which do not tell: those are asked again when they are taken.
-func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Header) (silent map[string]string, by error) {
-	silent = map[string]string{}
+// held says who has one of a run's clusters, which do not tell, and which an ended run has not given back: those are asked again when they
+// are taken.
+func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Header, p *Prepared) {
+	p.Silent = map[string]string{}
 	for _, name := range h.AllClusters() {
 		one, err := on.Cluster(ctx, name)
 		if err != nil {
@@ -153,14 +154,20 @@ func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Heade
 		}
 		var busy *lock.BusyError
 		var claimed *action.ClaimedError
-		switch err := s.locks().Held(ctx, one, name); {
+		left, err := s.locks().Held(ctx, one, name)
+		if left != nil {
+			if executes, err := s.Store.Executes(ctx, left.Run); err != nil || !executes { // else it is about to
+				p.Unreleased = append(p.Unreleased, *left)
+			}
+		}
+		switch {
 		case errors.As(err, &busy), errors.As(err, &claimed):
-			return nil, err
+			p.Silent, p.Held = nil, err
+			return
 		case err != nil:
-			silent[name] = journal.OneLine(err)
+			p.Silent[name] = journal.OneLine(err)
 		}
 	}
-	return silent, nil
 }
 
 // LackError says that an account lacks privileges, with what to type.

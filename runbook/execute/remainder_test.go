@@ -181,3 +181,37 @@ func TestWhatWasFixedIsNotNotedAgainWhenADeadSessionIsCompleted(t *testing.T) {
 		}
 	}
 }
+
+// A record that cannot be read hides no other, and stops no run: it is told with its number.
+func TestADamagedRecordOfRemaindersStopsNothing(t *testing.T) {
+	t.Parallel()
+	b, run := leftUnnoted(t)
+	if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil {
+		t.Fatal(gave, err)
+	}
+	for range 2 {
+		if err := b.Store.Keep(t.Context(), "remainder", "lab1", []byte(`{"run": "cut`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.put("mended", "")
+	for _, want := range []int{3, 2} { // and then the runbook that was left half done is done
+		p, err := b.Prepare(t.Context(), Request{Book: b.parse(mending), Cluster: "lab1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, m := range p.Left {
+			said = append(said, m.String())
+		}
+		if all := strings.Join(said, "\n"); len(said) != want || !strings.Contains(all, "cluster lab1: record 2 of what runs left undone on it cannot be read") ||
+			!strings.Contains(all, "record 3") || strings.Contains(all, "is half done") != (want == 3) {
+			t.Errorf("%d told: %s", len(said), all)
+		}
+		if want == 3 {
+			if st := b.runSession(b.begin(Request{Book: b.parse(mending)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+				t.Fatal(st.Outcome)
+			}
+		}
+	}
+}

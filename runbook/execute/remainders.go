@@ -24,7 +24,7 @@ func (s *Service) noteRemainders(ctx context.Context, run string, st *journal.St
 func (s *Service) unnoted(ctx context.Context, run string, st *journal.State) ([]journal.Remainder, error) {
 	var own []journal.Remainder
 	switch {
-	case st.Outcome == journal.RunDone:
+	case st.Outcome == journal.RunDone, st.Outcome == journal.RunUndone:
 		own = st.Remainders()
 	case st.Outcome == journal.RunCancelled && st.Leaves != "":
 		own = []journal.Remainder{{Cluster: st.Header.Cluster, Runbook: st.Header.Runbook, Why: st.Why}}

@@ -85,6 +85,7 @@ type Prepared struct {
 	Gate       plan.GateState      `json:"gate"`
 	Guardrails []GuardrailReading  `json:"guardrails,omitempty"` // what each guardrail sees now
 	Left       []journal.Remainder `json:"left,omitempty"`       // what earlier runs have left undone on its clusters
+	Unreleased []lock.Unreleased   `json:"unreleased,omitempty"` // clusters that earlier runs have not given back though they ended
 	Lacks      []Lack              `json:"lacks,omitempty"`      // what the accounts would have to be granted
 	Room       []Room              `json:"room,omitempty"`       // what steps take of disks
 	Held       error               `json:"-"`                    // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
@@ -163,7 +164,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	}
 	p.Guardrails = s.readGuardrails(ctx, q.Book, on)
 	p.Lacks, p.Room = s.lacks(ctx, on, q.Book, h), s.room(ctx, on, q.Book, h)
-	p.Silent, p.Held = s.held(ctx, on, h)
+	s.held(ctx, on, h, p)
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
@@ -324,6 +325,18 @@ func sinceMade(ctx context.Context, name string, reach func(context.Context, str
 	made := on.Made
 	open = slices.DeleteFunc(open, func(m journal.Remainder) bool { return m.At.Before(made) })
 	return open, on.Close()
+}
+
+// Unreleased are the clusters that a run has not given back though it has ended, and nobody is about to.
+func Unreleased(ctx context.Context, s *Service, run string, st *journal.State) ([]lock.Unreleased, error) {
+	all, err := s.locks().Unreleased(ctx, run, st)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	if executes, err := s.Store.Executes(ctx, run); err != nil || executes {
+		return nil, err
+	}
+	return all, nil
 }
 
 // GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.

@@ -212,27 +212,24 @@ func giveLocksBack(ctx context.Context, r *runner) error {
 	if r.state.Book.Lock != runbook.LockCluster || r.state.Outcome == "" || r.state.Outcome == journal.RunFailed {
 		return nil
 	}
-	if len(r.held) > 0 {
-		kept, err := r.held.Release(ctx)
-		return errors.Join(parkOrKeep(r, kept), err)
+	stays := func(name string, why error) error {
+		return r.write(journal.Event{Kind: journal.Said, Claim: true, Cluster: name, Reason: fmt.Sprintf("%s: cluster %s: %s", claimStays, name, journal.OneLine(why))})
 	}
-	var kept, all error
+	if len(r.held) > 0 {
+		return r.held.Release(ctx, stays)
+	}
+	var all error
 	for _, name := range r.state.Header.AllClusters() {
-		kept = errors.Join(kept, unclaim(ctx, r, name))
+		if why := unclaim(ctx, r, name); why != nil {
+			all = errors.Join(all, stays(name, why))
+		}
 		all = errors.Join(all, r.service.Store.Release(ctx, lock.LeaseName(name), r.journal.Run()))
 	}
-	return errors.Join(parkOrKeep(r, kept), all)
+	return all
 }
 
 // claimStays is what a run says of a claim that it could not take back, as its cluster did not answer.
 const claimStays = "the claim stays in the cluster until the next run from this machine"
-
-func parkOrKeep(r *runner, kept error) error {
-	if kept == nil {
-		return nil
-	}
-	return r.write(journal.Event{Kind: journal.Said, Claim: true, Reason: claimStays + ": " + journal.OneLine(kept)})
-}
 
 // unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a
 // process that died when it had taken the cluster wrote nothing of it.

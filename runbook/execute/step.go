@@ -229,10 +229,13 @@ func (r *runner) beginUndo(i *journal.Step) {
 		if lost := taken(); lost != nil {
 			return nil, lost
 		}
-		if err != nil {
+		undone := &journal.Event{Kind: journal.Undone, Step: key, Took: time.Since(p.began)}
+		if remains := action.RemainsOf(err); remains != nil {
+			undone.Left = map[string]string{remains.What: advised(r, remains.Why)}
+		} else if err != nil {
 			return nil, fmt.Errorf("undo: %w", err)
 		}
-		return &journal.Event{Kind: journal.Undone, Step: key, Took: time.Since(p.began)}, nil
+		return undone, nil
 	})
 }
 

@@ -21,27 +21,6 @@ var unnamed = regexp.MustCompile(`(plimsoll runbook [a-z]+) RUN\b`)
 // OfRun puts the name of a run into the commands that a text advises about it: an action does not know of which run it is a step.
 func OfRun(text, run string) string { return unnamed.ReplaceAllString(text, "${1} "+run) }
 
-// shipped is a runbook that an advice names, such as mysql/rejoin, unless that is a part of a command already.
-var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )(?:run )?((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?`)
-
-// ofDisks is the command that shows Super Disks: of this machine, where it names no cluster.
-var ofDisks = regexp.MustCompile(`plimsoll superdisk status\b`)
-
-// OnCluster makes of the runbooks that an advice names commands for a cluster: an action does not know how that is called.
-func OnCluster(text, cluster string) string {
-	text = ofDisks.ReplaceAllLiteralString(text, "plimsoll superdisk status "+cluster)
-	return shipped.ReplaceAllStringFunc(text, func(found string) string {
-		parts := shipped.FindStringSubmatch(found)
-		switch {
-		case parts[3] != "": // it is whole
-			return found
-		case strings.HasPrefix(parts[1], "plimsoll"):
-			return parts[1] + parts[2] + " --cluster " + cluster
-		}
-		return parts[1] + "plimsoll runbook plan " + parts[2] + " --cluster " + cluster
-	})
-}
-
 // Before a run there is nothing to resume or to end: what an action advises about its run is said of the plan instead.
 var (
 	resumed   = regexp.MustCompile(`plimsoll runbook (?:resume|rerun) RUN(?: -[a-z-]+(?: [A-Z]+)?)*`)

@@ -29,20 +29,3 @@ func TestAPlanAdvisesNothingAboutARun(t *testing.T) {
 		}
 	}
 }
-
-// A runbook that an action advises is a command that can be typed.
-func TestARunbookThatIsAdvisedIsAWholeCommand(t *testing.T) {
-	for advice, want := range map[string]string{
-		"mysql/rejoin then makes the others replicate":                  "plimsoll runbook plan mysql/rejoin --cluster shop then makes the others replicate",
-		"replace it (cql/replace-node), or cql/repair is next.":         "replace it (plimsoll runbook plan cql/replace-node --cluster shop), or plimsoll runbook plan cql/repair --cluster shop is next.",
-		"plimsoll runbook run kube/pause --cluster shop":                "plimsoll runbook run kube/pause --cluster shop",
-		"change the file, then run kube/rolling-restart":                "change the file, then plimsoll runbook plan kube/rolling-restart --cluster shop",
-		"plimsoll superdisk status shows those it has":                  "plimsoll superdisk status shop shows those it has",
-		"plimsoll runbook run rds/set-parameter changes it":             "plimsoll runbook run rds/set-parameter --cluster shop changes it",
-		"the files are in /var/lib/mysql/data and rds/external-replica": "the files are in /var/lib/mysql/data and plimsoll runbook plan rds/external-replica --cluster shop",
-	} {
-		if got := OnCluster(advice, "shop"); got != want {
-			t.Errorf("%q\nis   %q\nwant %q", advice, got, want)
-		}
-	}
-}

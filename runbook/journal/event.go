@@ -29,8 +29,8 @@ const (
 	Failed   Kind = "failed" // an attempt; Until says when the next may begin, if there is one
 	Held     Kind = "held"   // a guardrail is breached
 	Freed    Kind = "freed"
-	Undoing  Kind = "undoing" // an undo is about to begin
-	Undone   Kind = "undone"
+	Undoing  Kind = "undoing"  // an undo is about to begin
+	Undone   Kind = "undone"   // Left says what remains
 	Stuck    Kind = "stuck"    // a step cannot be undone
 	Said     Kind = "said"     // a person's message that changed nothing, with the reason; or what is to be known of a claim or of an act in its middle
 	Stopping Kind = "stopping" // a person cancelled; with an Error: a step failed, and the runbook has what was done undone
@@ -81,6 +81,7 @@ type Event struct {
 	Signer    string              `json:"signer,omitempty"`    // Approved: whose key signed it
 	Signature string              `json:"signature,omitempty"` // Approved: of ApprovalText, as ssh-keygen writes it
 	Reason    string              `json:"reason,omitempty"`
+	Left      map[string]string   `json:"left,omitempty"`    // Undone: what was left as it is, and why
 	Reached   string              `json:"reached,omitempty"` // Said: how far the act or the undo of the step came
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`

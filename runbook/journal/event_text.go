@@ -50,7 +50,11 @@ func (e Event) Text() string {
 		}
 		return strings.Join(said, "; ")
 	case Undone:
-		return "undone"
+		said := []string{"undone"}
+		for _, what := range document.SortedKeys(e.Left) {
+			said = append(said, "but for "+what+": "+e.Left[what])
+		}
+		return strings.Join(said, ", ")
 	case Stuck:
 		return "cannot be undone: " + e.Error
 	case Said:

@@ -36,14 +36,15 @@ type Step struct {
 	Approved []string  // by whom
 	Caution  string
 	Error    string
-	Advice   string        // what to do about it
-	Cause    Cause         // of Error, where the change has no part in it
-	Asks     bool          // a person must look
-	Lasts    bool          // its undo was refused: what it did is irreversible
-	Open     bool          // what was begun may still be under way
-	Reached  string        // how far the act or the undo came that was begun last and has not ended, if that was kept
-	Undo     int           // number of the entry that holds the last begun undo; 0: none open
-	Took     time.Duration // worked on, over all attempts: without waiting for people, guardrails or another session
+	Advice   string            // what to do about it
+	Cause    Cause             // of Error, where the change has no part in it
+	Asks     bool              // a person must look
+	Lasts    bool              // its undo was refused: what it did is irreversible
+	Open     bool              // what was begun may still be under way
+	Reached  string            // how far the act or the undo came that was begun last and has not ended, if that was kept
+	Left     map[string]string // by its undo, and why
+	Undo     int               // number of the entry that holds the last begun undo; 0: none open
+	Took     time.Duration     // worked on, over all attempts: without waiting for people, guardrails or another session
 }
 
 // Key is the name of a step, of a target if it is in a group.
@@ -131,7 +132,7 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 	case Undoing:
 		i.Phase, i.Undo, i.Reached = StepUndoing, entry.Number, ""
 	case Undone:
-		i.Phase, i.Undo, i.Acts, i.Intent, i.Open, i.Reached = StepUndone, 0, false, 0, false, ""
+		i.Phase, i.Undo, i.Acts, i.Intent, i.Open, i.Reached, i.Left = StepUndone, 0, false, 0, false, "", e.Left
 	case Stuck:
 		i.Undo, i.Error, i.Advice, i.Asks, i.Lasts = 0, e.Error, e.Note, true, e.Lasts
 		i.Phase = StepDone

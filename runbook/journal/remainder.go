@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,23 +14,30 @@ import (
 	"plimsoll/runbook"
 )
 
-// Remainder is what a run left undone on a cluster, until it is mended: a target that a step left out, or all that stands of a run
-// whose cluster was given back as it is.
+// Remainder is what a run left undone on a cluster, until it is mended: a target that a step left out, what the undo of a step left as it is,
+// or all that stands of a run whose cluster was given back as it is.
 type Remainder struct {
 	Cluster string    `json:"cluster"`
 	Run     string    `json:"run"`
 	Runbook string    `json:"runbook"`
 	Step    string    `json:"step,omitempty"`
 	Target  string    `json:"target,omitempty"` // that was left out; empty: the run was left as it is
+	Undo    bool      `json:"undo,omitempty"`   // the target was left by the undo of the step
 	Why     string    `json:"why"`
 	At      time.Time `json:"at,omitzero"`
 	Mended  string    `json:"mended,omitempty"` // by which run, or by whom and why: it is none any more
+	Damage  string    `json:"damage,omitempty"` // why the record cannot be read: what it says is not known
 }
 
 // String says it for people.
 func (m Remainder) String() string {
-	if m.Target == "" {
+	switch {
+	case m.Damage != "":
+		return fmt.Sprintf("cluster %s: %s", m.Cluster, m.Damage)
+	case m.Target == "":
 		return fmt.Sprintf("cluster %s: run %s of %s is half done: %s", m.Cluster, m.Run, m.Runbook, m.Why)
+	case m.Undo:
+		return fmt.Sprintf("cluster %s: run %s of %s was undone, but for %s (step %s): %s", m.Cluster, m.Run, m.Runbook, m.Target, m.Step, m.Why)
 	}
 	return fmt.Sprintf("cluster %s: %s was left out by run %s of %s, step %s: %s", m.Cluster, m.Target, m.Run, m.Runbook, m.Step, m.Why)
 }
@@ -37,18 +45,23 @@ func (m Remainder) String() string {
 // remainderKind is the kind of the records, which stand under the name of a cluster.
 const remainderKind = "remainder"
 
-// Remainders are the targets that steps of the run have left out, as the actions say.
+// Remainders are the targets that steps of the run have left out, and what undos have left as it is, as the actions say.
 func (s *State) Remainders() []Remainder {
 	var all []Remainder
 	for _, i := range s.Items {
-		on := i.Cluster
-		if on == "" {
-			on = s.Header.Cluster
-		}
-		left, _ := i.Output[action.LeftOut].(map[string]any)
-		for _, target := range document.SortedKeys(left) {
-			if i.Phase == StepDone {
-				all = append(all, Remainder{Cluster: on, Runbook: s.Header.Runbook, Step: i.Key, Target: target, Why: runbook.TextOf(left[target])})
+		m := Remainder{Cluster: cmp.Or(i.Cluster, s.Header.Cluster), Runbook: s.Header.Runbook, Step: i.Key}
+		switch i.Phase {
+		case StepDone:
+			left, _ := i.Output[action.LeftOut].(map[string]any)
+			for _, m.Target = range document.SortedKeys(left) {
+				m.Why = runbook.TextOf(left[m.Target])
+				all = append(all, m)
+			}
+		case StepUndone:
+			m.Undo = true
+			for _, m.Target = range document.SortedKeys(i.Left) {
+				m.Why = i.Left[m.Target]
+				all = append(all, m)
 			}
 		}
 	}
@@ -76,10 +89,10 @@ func (s *State) WorkedOn(m Remainder) bool {
 
 // Same tells whether two records are about the same remainder.
 func (m Remainder) Same(o Remainder) bool {
-	return o.Run == m.Run && o.Step == m.Step && o.Target == m.Target
+	return o.Run == m.Run && o.Step == m.Step && o.Target == m.Target && o.Damage == m.Damage
 }
 
-// AllRemainders are the records of a cluster, in their order, also of what was mended.
+// AllRemainders are the records of a cluster, in their order, also of what was mended. One that cannot be read says so, and hides no other.
 func AllRemainders(ctx context.Context, store *durable.Store, cluster string) ([]Remainder, error) {
 	records, err := store.Records(ctx, remainderKind, cluster)
 	if err != nil {
@@ -89,7 +102,8 @@ func AllRemainders(ctx context.Context, store *durable.Store, cluster string) ([
 	for _, record := range records {
 		var m Remainder
 		if err := json.Unmarshal(record.Data, &m); err != nil {
-			return nil, fmt.Errorf("read a remainder of %s: %w", cluster, err)
+			m = Remainder{Cluster: cluster, At: record.At, Damage: fmt.Sprintf("record %d of what runs left undone on it cannot be read (%v): check whether something of a run from before %s is left",
+				record.Number, err, record.At.Local().Format(time.DateTime))}
 		}
 		all = append(all, m)
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,38 +17,39 @@ import (
 
 // State is a run as its events tell it. It is folded, never stored.
 type State struct {
-	Header    Header
-	Versions  map[string]int // of the actions: as planned, or as a person said since
-	Book      *runbook.Runbook
-	Items     []*Step // in order; those of a group once its targets are known
-	Targets   map[string][]string
-	Healthy   map[string]bool          // group[target]: the cluster was healthy before it
-	Settling  map[string]time.Duration // by group: the longest that was waited for that
-	Held      string                   // why a guardrail holds it
-	Guardrail string                   // that guardrail
-	Cause     Cause                    // why it failed, where that is nothing that the change did
-	Blind     bool                     // the guardrail holds it because metrics are missing, not because of what they show
-	Baseline  map[string]float64
-	Stopping  *Event // a person cancelled, or its runbook has a failure undone
-	Undoing   bool
-	Stuck     string // why no more can be undone
-	Outcome   Outcome
-	Parked    bool
-	Past      bool              // it parked since another run had the cluster: it cannot be resumed
-	Refused   string            // why the last cancellation was not taken
-	Why       string            // it parked or ended, if it says
-	Heard     int               // number of the last message taken
-	Epochs    map[string]int64  // of the leases, by cluster
-	Unclaimed map[string]string // why the claim could not be stored yet, by cluster: other state folders do not see the run
-	Holder    string            // who executes it, or did last
-	Session   int               // of the holder
-	Since     time.Time         // when that began
-	Orders    []Command
-	Released  bool      // it ended, and gave its clusters back
-	Taken     time.Time // when it first had its clusters, since it gave them back last
-	Changed   time.Time // of the last event
-	Ended     time.Time // when it ended last
-	Events    int
+	Header     Header
+	Versions   map[string]int // of the actions: as planned, or as a person said since
+	Book       *runbook.Runbook
+	Items      []*Step // in order; those of a group once its targets are known
+	Targets    map[string][]string
+	Healthy    map[string]bool          // group[target]: the cluster was healthy before it
+	Settling   map[string]time.Duration // by group: the longest that was waited for that
+	Held       string                   // why a guardrail holds it
+	Guardrail  string                   // that guardrail
+	Cause      Cause                    // why it failed, where that is nothing that the change did
+	Blind      bool                     // the guardrail holds it because metrics are missing, not because of what they show
+	Baseline   map[string]float64
+	Stopping   *Event // a person cancelled, or its runbook has a failure undone
+	Undoing    bool
+	Stuck      string // why no more can be undone
+	Outcome    Outcome
+	Parked     bool
+	Past       bool              // it parked since another run had the cluster: it cannot be resumed
+	Refused    string            // why the last cancellation was not taken
+	Why        string            // it parked or ended, if it says
+	Heard      int               // number of the last message taken
+	Epochs     map[string]int64  // of the leases, by cluster
+	Unclaimed  map[string]string // why the claim could not be stored yet, by cluster: other state folders do not see the run
+	Holder     string            // who executes it, or did last
+	Session    int               // of the holder
+	Since      time.Time         // when that began
+	Orders     []Command
+	Released   bool      // it ended, and gave its clusters back
+	ClaimStays []string  // the clusters from which its claim could not be removed when it ended
+	Taken      time.Time // when it first had its clusters, since it gave them back last
+	Changed    time.Time // of the last event
+	Ended      time.Time // when it ended last
+	Events     int
 
 	Before Outcome // a cancellation that is not taken
 	Leaves string  // why its cluster was given back as it is
@@ -131,7 +133,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		}
 		s.Released, s.Refused = s.Released && e.Order == nil, "" // without an order, what an ended run still has is given back, and no more
 		s.Parked, s.Past, s.Why, s.Held, s.Epochs, s.Holder = false, false, "", "", e.Epochs, e.Holder
-		s.Unclaimed = e.Unclaimed
+		s.Unclaimed, s.ClaimStays = e.Unclaimed, nil
 		if e.Versions != nil {
 			s.Versions = e.Versions
 		}
@@ -156,6 +158,9 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 	case Said:
 		if e.Claimed {
 			delete(s.Unclaimed, e.Cluster)
+		}
+		if e.Claim {
+			s.ClaimStays = append(slices.Clip(s.ClaimStays), cmp.Or(e.Cluster, s.Header.Cluster))
 		}
 	case Stopping:
 		noteHalt(s)

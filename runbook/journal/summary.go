@@ -27,14 +27,20 @@ func (s *State) Next() string {
 	return ""
 }
 
-// DoneWithRemainders is the status of a run that is done but for targets that it left out.
-const DoneWithRemainders = "done, with remainders"
+// DoneWithRemainders is the status of a run that is done but for targets that it left out, UndoneWithRemainders of one that is undone but for
+// what its undo left as it is.
+const (
+	DoneWithRemainders   = "done, with remainders"
+	UndoneWithRemainders = "undone, with remainders"
+)
 
 // Status is one word for how the run stands by its journal.
 func (s *State) Status() string {
 	switch {
 	case s.Outcome == RunDone && len(s.Remainders()) > 0:
 		return DoneWithRemainders
+	case s.Outcome == RunUndone && len(s.Remainders()) > 0:
+		return UndoneWithRemainders
 	case s.Outcome != "":
 		return string(s.Outcome)
 	case s.Parked:

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/durable"
+	"plimsoll/internal/document"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 )
@@ -64,27 +66,58 @@ func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error)
 	})
 }
 
+// Unreleased is a cluster that a run has not given back though it has ended: its process died before it could, or the cluster did not answer.
+type Unreleased struct {
+	Cluster string `json:"cluster"`
+	Run     string `json:"run"`
+}
+
+// String says it for people, with the command that gives it back.
+func (u Unreleased) String() string {
+	return fmt.Sprintf("cluster %s: run %[2]s has ended and has not released it; plimsoll runbook resume %[2]s releases it, and so does the next run from this machine", u.Cluster, u.Run)
+}
+
+// Unreleased are the clusters that a run has not given back though it has ended. Its process may be about to. It asks the store alone.
+func (l *Locks) Unreleased(ctx context.Context, run string, st *journal.State) ([]Unreleased, error) {
+	leases, err := l.unreleased(ctx, run, st)
+	var all []Unreleased
+	for _, name := range document.SortedKeys(leases) {
+		all = append(all, Unreleased{Cluster: name, Run: run})
+	}
+	return all, err
+}
+
+// unreleased are the leases of those clusters, by cluster. One that nobody has is of a run whose claim was stored in the cluster itself and stays there,
+// and since which no other of this store has had it.
+func (l *Locks) unreleased(ctx context.Context, run string, st *journal.State) (map[string]durable.Lease, error) {
+	if !st.Outcome.Over() || st.Book == nil || st.Book.Lock != runbook.LockCluster {
+		return nil, nil
+	}
+	leases := map[string]durable.Lease{}
+	for _, name := range st.Header.AllClusters() {
+		lease, err := l.Store.Lease(ctx, LeaseName(name))
+		if err != nil {
+			return nil, err
+		}
+		if lease.Holder == run || lease.Holder == "" && slices.Contains(st.ClaimStays, name) && st.Unclaimed[name] == "" && lease.Epoch <= st.Epochs[name] {
+			leases[name] = lease
+		}
+	}
+	return leases, nil
+}
+
 // ErrClaimStays says that the claim of a run that has ended could not be removed from its cluster.
 var ErrClaimStays = errors.New("the claim of the ended run could not be removed")
 
 // eachHeld gives back each cluster that a run still holds, if the run has ended. It tells whether there was any.
 func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterLock, string, durable.Lease) error) (gave bool, err error) {
 	st, err := journal.Load(ctx, l.Store, l.Actions, run)
-	if err != nil || !st.Outcome.Over() || st.Book == nil || st.Book.Lock != runbook.LockCluster {
+	if err != nil {
 		return false, err
 	}
-	held := map[string]durable.Lease{} // by cluster: it may hold some of them alone
-	for _, name := range st.Header.AllClusters() {
-		lease, err := l.Store.Lease(ctx, LeaseName(name))
-		if err != nil {
-			return false, err
-		}
-		if lease.Holder == run {
-			held[name] = lease
-		}
-	}
-	if len(held) == 0 {
-		return false, nil
+	held, err := l.unreleased(ctx, run, st) // it may hold some of its clusters alone
+	if err != nil || len(held) == 0 {
+		return false, err
 	}
 	on, err := OpenAll(ctx, l.Open, st.Header.Cluster, st.Header.AllClusters())
 	if err != nil {
@@ -95,6 +128,17 @@ func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterL
 		lease, holds := held[name]
 		if !holds {
 			continue
+		}
+		if lease.Holder == "" { // nobody may take it while its claim is removed
+			var taken *durable.HeldError
+			mine, acquiring := l.Store.Acquire(ctx, lease.Name, run, 2*Clearing)
+			if errors.As(acquiring, &taken) {
+				continue
+			} else if acquiring != nil {
+				err = errors.Join(err, acquiring)
+				continue
+			}
+			lease = mine
 		}
 		one, opening := on.Cluster(ctx, name)
 		if opening != nil {

@@ -225,14 +225,14 @@ func (h *holding) Why() error {
 	}
 }
 
-// release gives the cluster back, as far as it is ours: kept says why the claim in the cluster stays.
-func (h *holding) release(ctx context.Context) (kept, err error) {
+// release gives the cluster back, as far as it is ours. stays is told first why the claim in the cluster stays, if it does.
+func (h *holding) release(ctx context.Context, stays func(cluster string, why error) error) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.clusterLock != nil && h.lost == nil {
-		if err := h.clusterLock.Clear(ctx, h.claim); err != nil {
-			kept = fmt.Errorf("cluster %s: %w", h.claim.Cluster, err)
+		if why := h.clusterLock.Clear(ctx, h.claim); why != nil {
+			err = stays(h.claim.Cluster, why)
 		}
 	}
-	return kept, h.store.Release(ctx, h.lease.Name, h.lease.Holder)
+	return errors.Join(err, h.store.Release(ctx, h.lease.Name, h.lease.Holder))
 }

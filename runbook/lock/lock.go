@@ -128,8 +128,7 @@ func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create 
 	if err != nil {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
-		_, releasing := all.Release(limited)
-		err = errors.Join(err, releasing)
+		err = errors.Join(err, all.Release(limited, func(string, error) error { return nil }))
 	}
 	return errors.Join(err, on.Close())
 }
@@ -227,11 +226,10 @@ func (all Leases) Lost() error {
 	return nil
 }
 
-// Release gives the clusters back. kept says which claims stay because their cluster does not answer.
-func (all Leases) Release(ctx context.Context) (kept, err error) {
+// Release gives the clusters back. stays is told first of each that does not answer, so that the claim stays in it, and why.
+func (all Leases) Release(ctx context.Context, stays func(cluster string, why error) error) (err error) {
 	for _, h := range all {
-		claim, lease := h.release(ctx)
-		kept, err = errors.Join(kept, claim), errors.Join(err, lease)
+		err = errors.Join(err, h.release(ctx, stays))
 	}
-	return kept, err
+	return err
 }

@@ -16,28 +16,31 @@ type Looker interface {
 }
 
 // Held says which run has a cluster, in this store or by its claim in the cluster itself; nil if none has. It changes nothing.
-// *BusyError, *action.ClaimedError.
-func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) error {
+// *BusyError, *action.ClaimedError. One that has ended is passed over by whoever takes the cluster: left tells of it, beside an error too.
+func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) (left *Unreleased, err error) {
 	lease, err := l.Store.Lease(ctx, LeaseName(name))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ended := lease.Holder != "" && (l.ended(ctx, lease.Holder) || lease.Expires.Before(time.Now()) && l.unmade(ctx, lease.Holder))
-	if lease.Holder != "" && !ended {
-		return l.busy(ctx, name, lease)
+	switch {
+	case lease.Holder == "":
+	case l.ended(ctx, lease.Holder):
+		left = &Unreleased{Cluster: name, Run: lease.Holder}
+	case lease.Expires.After(time.Now()) || !l.unmade(ctx, lease.Holder):
+		return nil, l.busy(ctx, name, lease)
 	}
 	if l.ClusterLock == nil {
-		return nil
+		return left, nil
 	}
 	looker, can := l.ClusterLock(on).(Looker)
 	if !can {
-		return nil
+		return left, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, LongPatience)
 	defer cancel()
 	err = looker.Look(limited, name)
 	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) && claimed.Run != "" && l.ended(ctx, claimed.Run) {
-		return nil // what it left is passed over when the cluster is taken
+		return &Unreleased{Cluster: name, Run: claimed.Run}, nil
 	}
-	return err
+	return left, err
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -90,8 +91,9 @@ func CheckGate(ctx context.Context, store *durable.Store, rules *runbook.Gate, b
 	}
 	for n := len(records) - 1; n >= 0 && !g.Open(); n-- {
 		var r journal.Rehearsal
-		if err := json.Unmarshal(records[n].Data, &r); err != nil {
-			return g, fmt.Errorf("read a rehearsal: %w", err)
+		if err := json.Unmarshal(records[n].Data, &r); err != nil { // it may be one that did not pass: none before it counts
+			g.Why = cmp.Or(g.Why, fmt.Sprintf("record %d of its rehearsals cannot be read (%v), and those before it do not count", records[n].Number, err))
+			break
 		}
 		why, alike := Differs(r, b, rule, h)
 		if why != "" && g.Why == "" {

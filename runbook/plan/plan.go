@@ -90,7 +90,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	defer cancel()
 	f, err := task.Check(limited, on)
 	if err != nil {
-		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), journal.OnCluster(hint.Of(err), on.Name)
+		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason

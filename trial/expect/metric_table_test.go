@@ -4,8 +4,10 @@ import "testing"
 
 func TestEveryMetricHasAUnitAndOneWayToBeMeasured(t *testing.T) {
 	seen := map[string]bool{}
-	for _, k := range kinds {
+	for i, k := range kinds {
 		switch {
+		case k.about == "" && (i == 0 || k.unit != kinds[i-1].unit || k.ledger != kinds[i-1].ledger || k.argument != kinds[i-1].argument):
+			t.Errorf("%s stands in the row of a metric of another sort on the page", k.name)
 		case seen[k.name]:
 			t.Errorf("%s has two rows", k.name)
 		case k.unit == "":

@@ -2,7 +2,6 @@ package foresee
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,33 +11,54 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// SettingsOfLab has the servers' own programs read the settings of every cell, and starts none. What is not installed yet is not asked.
+// SettingsOfLab has the servers' own programs read the settings of every cell, and starts none. What is not installed yet is not asked. A
+// release is asked once for all of its cells, and only if it does not take all of their settings for one after the other.
 func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps lab.Deps) []Foreseen {
 	if t.Existing != nil {
 		return nil
 	}
-	var all []Foreseen
-	var asked []string
+	type cell struct {
+		name string
+		node engine.Node
+	}
+	cells := map[engine.Release][]cell{}
+	var releases []engine.Release
 	for _, c := range t.Cells {
-		key := fmt.Sprint(c.Cluster.Engine, c.Cluster.Version, c.Cluster.Config)
-		if len(c.Cluster.Config) == 0 || slices.Contains(asked, key) {
+		release := engine.Release{Product: c.Cluster.Engine, Version: c.Cluster.Version}
+		same := func(other cell) bool { return maps.Equal(other.node.Config, c.Cluster.Config) }
+		if len(c.Cluster.Config) == 0 || slices.ContainsFunc(cells[release], same) {
 			continue
 		}
-		asked = append(asked, key)
-		launcher := parts.Products[c.Cluster.Engine].Launcher
+		if cells[release] == nil {
+			releases = append(releases, release)
+		}
+		cells[release] = append(cells[release], cell{c.Name, engine.Node{
+			Size: c.Cluster.Nodes, Number: 1, Name: "n1", Dir: deps.Home, Config: c.Cluster.Config, Alone: c.Cluster.Topology == spec.Separate,
+		}})
+	}
+	var all []Foreseen
+	for _, release := range releases {
+		launcher := parts.Products[release.Product].Launcher
 		checker, can := launcher.(engine.SettingsChecker)
 		if !can {
 			continue
 		}
-		dist, err := launcher.Find(ctx, deps.Machine, engine.Release{Product: c.Cluster.Engine, Version: c.Cluster.Version}, deps.Cache)
+		dist, err := launcher.Find(ctx, deps.Machine, release, deps.Cache)
 		if err != nil {
 			continue // it is fetched first, or the lab says what is wrong
 		}
-		node := engine.Node{
-			Size: c.Cluster.Nodes, Number: 1, Name: "n1", Dir: deps.Home, Config: c.Cluster.Config, Dist: dist, Alone: c.Cluster.Topology == spec.Separate,
+		var nodes []engine.Node
+		for _, c := range cells[release] {
+			c.node.Dist = dist
+			nodes = append(nodes, c.node)
 		}
-		if err := checker.CheckSettings(ctx, deps.Machine, node); err != nil {
-			all = append(all, foreseen(t, strings.TrimSpace("settings of "+c.Name), err))
+		if checker.CheckSettings(ctx, deps.Machine, nodes...) == nil {
+			continue
+		}
+		for i, c := range cells[release] {
+			if err := checker.CheckSettings(ctx, deps.Machine, nodes[i]); err != nil {
+				all = append(all, foreseen(t, strings.TrimSpace("settings of "+c.name), err))
+			}
 		}
 	}
 	return all

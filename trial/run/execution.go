@@ -170,7 +170,7 @@ func (x *execution) observe(e journal.Event, at time.Time) {
 	case journal.Said:
 		if e.Claim {
 			x.mu.Lock()
-			x.keeps = e.Reason
+			x.keeps = strings.TrimPrefix(x.keeps+"; "+e.Reason, "; ")
 			x.mu.Unlock()
 		}
 	}

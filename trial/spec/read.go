@@ -39,7 +39,11 @@ type Trial struct {
 func Read(path string, o Options, parts Parts) (*Trial, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, hint.Missing(fmt.Errorf("read trial: %w", err), "plimsoll init trial "+path+" writes one to start from; the trials of the examples folder answer common questions")
+		advice := "plimsoll init trial " + hint.Quoted(path) + " writes one to start from; the trials of the examples folder answer common questions"
+		if near := document.NearestPath(path); near != "" {
+			advice = fmt.Sprintf("did you mean %q?", near)
+		}
+		return nil, hint.Missing(fmt.Errorf("read trial: %w", err), advice)
 	}
 	return Parse(path, data, o, parts)
 }
@@ -52,6 +56,9 @@ func Parse(name string, data []byte, o Options, parts Parts) (*Trial, error) {
 	}
 	if root.Kind != document.Mapping {
 		return nil, document.Problems{root.Errorf("%s, expected a mapping that begins with trial: NAME", root.Kind)}
+	}
+	if err := document.OtherKind(root, "trial"); err != nil {
+		return nil, err
 	}
 	quick := root.Remove("quick")
 	if quick != nil && quick.Kind != document.Mapping {

@@ -3,9 +3,7 @@ package spec
 import (
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -18,9 +16,12 @@ import (
 // WriteReference writes the reference of trial files as Markdown, from the types that read them.
 func WriteReference(w io.Writer, p Parts) error {
 	t := template.Must(template.New("reference").Funcs(template.FuncMap{
-		"keys":      keyTable,
-		"metrics":   func() string { return codes(expect.PlainMetrics) },
-		"quantiles": func() string { return codes(slices.Sorted(maps.Keys(expect.Quantiles))) },
+		"keys": keyTable,
+		"metrics": func() string {
+			var b strings.Builder
+			expect.WriteTable(&b)
+			return b.String()
+		},
 	}).Parse(referenceText))
 	return t.Execute(w, map[string]any{
 		"Spec": reflect.TypeFor[Spec](), "Cluster": reflect.TypeFor[Cluster](), "Load": reflect.TypeFor[Load](),
@@ -147,17 +148,7 @@ difference. An expectation applies to everything that it does not name: without 
 
 | metric | |
 |---|---|
-| ` + "`throughput`" + ` | operations completed per second |
-| ` + "`p99(response)`" + ` | time from the intended start; also {{quantiles}}, ` + "`mean`" + `, ` + "`max`" + `, and ` + "`(service)`" + ` for the time from the actual start |
-| ` + "`errors`" + `, ` + "`late`" + `, ` + "`skipped`" + ` | counted, not estimated |
-| ` + "`error_share`" + ` | errors as a share of the scheduled operations, 0 to 1 |
-| ` + "`recovery_time`" + ` | the longest time from the first effect of a change until throughput, response times and errors were all as before; with a ledger, the longest time from one acknowledged write to the next since a change began |
-| ` + "`impact_time`" + ` | until throughput, response times and errors were all as before, also with a ledger; if that did not happen before the end of the data, more than the time until then |
-| ` + "`lost_writes`" + `, ` + "`duplicated_writes`" + `, ` + "`corrupt_writes`" + `, ` + "`stale_reads`" + ` | counted by a ledger (` + "`load: {ledger: {rate: 200}}`" + ` or ` + "`workload: ledger`" + `), over all rounds; with ` + "`during`" + `, those that this change caused |
-| ` + "`recovery_point`" + ` | with a ledger: how much older the oldest lost write is than the last acknowledgement before the database stopped answering; 0 if none is lost |
-| ` + "`warmth`" + ` | the share, 0 to 1, of the data set's pages in a node's memory that are still there after a change; of several nodes the lowest |
-| ` + "`warm_time`" + ` | from the end of a change until a node's miss share was within 1 % of its earlier value for 3 s; of several nodes the longest |
-| ` + "`highest(\"mysql.threads_running\")`" + ` | the highest reading of a [signal](#signals); also ` + "`lowest`" + `, ` + "`mean`" + `, ` + "`last`" + ` |
+{{metrics}}| ` + "`highest(\"mysql.threads_running\")`" + ` | the highest reading of a [signal](#signals); also ` + "`lowest`" + `, ` + "`mean`" + `, ` + "`last`" + ` |
 
 | selector | selects |
 |---|---|

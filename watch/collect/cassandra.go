@@ -116,6 +116,9 @@ func (c *cassandra) pools(ctx context.Context, now time.Time, r *watch.Reading) 
 	for _, w := range waits(by) {
 		r.Add(now, "plimsoll_aas", w.AAS, "wait", w.Class)
 	}
+	if c.cores > 0 { // ScyllaDB has no such figure to hold beside them: each of its shards works on many requests at once
+		r.Add(now, "plimsoll_cores", float64(c.cores))
+	}
 	l := load{}
 	for _, one := range c.load {
 		l.history = append(l.history, waits(one))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/infra/local"
 	"plimsoll/internal/labtest"
 	"plimsoll/watch"
 )
@@ -34,7 +35,14 @@ func TestCassandra(t *testing.T) {
 			t.Errorf("the server shows no %s, which a dashboard names", name)
 		}
 	}
-	for _, name := range []string{"cassandra_pending_compactions", "cassandra_active_tasks ReadStage", "cassandra_hinted_endpoints", "cassandra_clients", "cassandra_requests_total test t write"} {
+	machine, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := CassandraDisk(dial, machine).Collect(t.Context(), watch.Minute, time.Now()); err != nil || len(r.Samples) != 2 || r.Samples[1].Value <= 0 {
+		t.Errorf("the disk: %+v, %v", r.Samples, err)
+	}
+	for _, name := range []string{"plimsoll_cores", "cassandra_pending_compactions", "cassandra_active_tasks ReadStage", "cassandra_hinted_endpoints", "cassandra_clients", "cassandra_requests_total test t write"} {
 		if _, ok := w.samples[name]; !ok {
 			t.Errorf("no %s among %d series; it lacks %v", name, len(w.samples), w.seen.Watching.Lacks)
 		}

@@ -20,11 +20,19 @@ type Runner interface {
 
 // Disk reads once a minute how much room there is where a server of MySQL or MariaDB keeps its data, on its machine. Where that is, the
 // server is asked once.
-func Disk(dial Dial, on Runner) watch.Collector { return &disk{dial: dial, on: on} }
+func Disk(dial Dial, on Runner) watch.Collector {
+	return &disk{dial: dial, on: on, where: "SELECT @@datadir"}
+}
+
+// CassandraDisk is Disk for a node of Cassandra. Of several folders it reads the first.
+func CassandraDisk(dial Dial, on Runner) watch.Collector {
+	return &disk{dial: dial, on: on, where: "SELECT value FROM system_views.settings WHERE name = 'data_file_directories'"}
+}
 
 type disk struct {
 	dial   Dial
 	on     Runner
+	where  string // asks for the folder
 	folder string
 }
 
@@ -73,11 +81,14 @@ func (d *disk) ask(ctx context.Context) error {
 	}
 	defer func() { _ = s.Close() }() // it was asked once
 	rows := engine.Result{Keep: true}
-	if err := s.Exec(ctx, "SELECT @@datadir", &rows); err != nil {
+	if err := s.Exec(ctx, d.where, &rows); err != nil {
 		return fmt.Errorf("read the data directory: %w", err)
 	}
 	if rows.Rows == 1 {
 		d.folder = text(rows.At(0, 0))
+	}
+	if list, is := strings.CutPrefix(d.folder, "["); is { // as Cassandra writes several
+		d.folder, _, _ = strings.Cut(strings.TrimSuffix(list, "]"), ",")
 	}
 	if !strings.HasPrefix(d.folder, "/") {
 		return fmt.Errorf("the data directory is %q, which is not a path", d.folder)

@@ -59,6 +59,22 @@ func TestTheRoomWhereTheDataLies(t *testing.T) {
 	}
 }
 
+// A node of Cassandra has a list of folders: the first is looked at.
+func TestTheRoomWhereANodeKeepsItsData(t *testing.T) {
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, asked := t.TempDir(), 0
+	for _, shown := range []string{"[" + folder + "]", "[" + folder + ", /nowhere/data]"} {
+		c := CassandraDisk(func(context.Context) (engine.Session, error) { return dataIn{folder: shown, asked: &asked}, nil }, m)
+		r, err := c.Collect(t.Context(), watch.Minute, time.Now())
+		if err != nil || len(r.Samples) != 2 || r.Samples[0].Value <= 0 {
+			t.Errorf("%s: %+v, %v", shown, r.Samples, err)
+		}
+	}
+}
+
 // says is a machine whose df says something.
 type says string
 

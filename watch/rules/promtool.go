@@ -45,8 +45,8 @@ type expectedAlert struct {
 	Annotations map[string]string `yaml:"exp_annotations"`
 }
 
-// Test runs the tests of a file, which is written as promtool has it, and returns what did not come out as expected. The names of
-// the files of rules are relative to it.
+// Test runs the tests of a file, which is written as promtool has it, and returns what did not come out as expected, and the expressions of
+// the rules that fired as expected. The names of the files of rules are relative to it.
 func Test(ctx context.Context, file string) (failures []string, tested map[string]bool, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -115,8 +115,7 @@ func (t ruleTest) run(ctx context.Context, groups []store.Group, every time.Dura
 		e.Evaluate(ctx, now)
 		for _, a := range t.Alerts {
 			if a.At == at {
-				tested[a.Alert] = tested[a.Alert] || len(a.Expected) > 0
-				failures = append(failures, a.compare(e.Alerts())...)
+				failures = append(failures, a.compare(e.Alerts(), tested)...)
 			}
 		}
 	}
@@ -124,7 +123,7 @@ func (t ruleTest) run(ctx context.Context, groups []store.Group, every time.Dura
 }
 
 // compare tells what is missing and what is too much.
-func (a alertTest) compare(active []watch.Alert) (failures []string) {
+func (a alertTest) compare(active []watch.Alert, tested map[string]bool) (failures []string) {
 	fired := map[string]watch.Alert{}
 	for _, alert := range active {
 		if alert.State == Firing && alert.Rule == a.Alert {
@@ -144,6 +143,7 @@ func (a alertTest) compare(active []watch.Alert) (failures []string) {
 			failures = append(failures, fmt.Sprintf("at %v, %s does not fire with %s", a.At, a.Alert, key))
 			continue
 		}
+		tested[got.Expr] = true
 		for name, said := range map[string]string{"summary": got.Summary, "why": got.Why, "do": got.Do, "runbook": got.Runbook, "inputs": got.Inputs} {
 			if text := want.Annotations[name]; text != said && (text != "" || name != "summary") { // a rule without one is called by its name
 				failures = append(failures, fmt.Sprintf("at %v the %s of %s is %q, want %q", a.At, name, a.Alert, said, text))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,8 +33,8 @@ func TestShippedRules(t *testing.T) {
 	for _, g := range groups {
 		for _, r := range g.Rules {
 			count++
-			if !tested[r.Alert] {
-				t.Errorf("no test has %s fire", r.Alert)
+			if !tested[r.Expr] {
+				t.Errorf("no test has %s fire: %s", r.Alert, r.Expr)
 			}
 			for _, needs := range []string{"summary", "why", "do", "runbook"} {
 				if r.Annotations[needs] == "" {
@@ -56,6 +58,46 @@ func TestShippedRules(t *testing.T) {
 		t.Errorf("%d rules ship", count)
 	}
 }
+
+// What a rule about the instances of one engine names is for that engine: those of MySQL have mysql_ series or leave rings out.
+func TestARuleNamesWhatFitsItsEngine(t *testing.T) {
+	groups, err := Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]int{}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			ring, any := strings.Contains(r.Expr, "cassandra_") || strings.Contains(r.Expr, `job="cql"`), ofAnyEngine.MatchString(r.Expr)
+			if any && !strings.Contains(r.Expr, `job="cql"`) && !strings.Contains(r.Expr, `job!="cql"`) {
+				t.Errorf("%s fires for every engine: %s", r.Alert, r.Expr)
+			}
+			book := r.Annotations["runbook"]
+			text := book
+			if (watch.Alert{Runbook: book}).Trial() != "" {
+				content, err := os.ReadFile(filepath.Join("../..", book))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(content)
+			}
+			fits := !strings.HasPrefix(text, "cql/") && !strings.Contains(text, "engine: cassandra")
+			if ring {
+				fits = strings.HasPrefix(text, "cql/") || strings.Contains(text, "engine: cassandra")
+			}
+			if !fits {
+				t.Errorf("%s, %s: %s is of another engine", r.Alert, r.Expr, book)
+			}
+			named[strconv.FormatBool(ring)]++
+		}
+	}
+	if named["true"] < 8 || named["false"] < 30 {
+		t.Errorf("%v", named)
+	}
+}
+
+// ofAnyEngine are the series that instances of every engine have.
+var ofAnyEngine = regexp.MustCompile(`\bup\b|plimsoll_(watch_paused|cores|disk_)`)
 
 func contains(all []string, one string) bool {
 	for _, s := range all {

@@ -20,7 +20,11 @@ import (
 func ReadFile(path string) (workload.Maker, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return workload.Maker{}, hint.Missing(fmt.Errorf("read the workload: %w", err), "correct the path; a name without .yaml, such as oltp_read_write, is a workload that ships")
+		advice := "correct the path; a name without .yaml, such as oltp_read_write, is a workload that ships"
+		if near := document.NearestPath(path); near != "" {
+			advice = fmt.Sprintf("did you mean %q?", near)
+		}
+		return workload.Maker{}, hint.Missing(fmt.Errorf("read the workload: %w", err), advice)
 	}
 	return Parse(path, data, time.Now)
 }
@@ -29,6 +33,9 @@ func ReadFile(path string) (workload.Maker, error) {
 func Parse(file string, data []byte, now func() time.Time) (workload.Maker, error) {
 	root, err := document.Parse(file, data)
 	if err != nil {
+		return workload.Maker{}, err
+	}
+	if err := document.OtherKind(root, "workload"); err != nil {
 		return workload.Maker{}, err
 	}
 	var head heading

@@ -143,24 +143,11 @@ func with(t *testing.T, text string, into any) {
 	}
 }
 
-func task(t *testing.T, a action.Action, text string) action.Task {
-	t.Helper()
-	n, err := document.Parse("with", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := a.Bind(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
-}
-
 // act does what an action does, and returns how far it said that it was, in the end.
 func (b *bench) act(t *testing.T, a action.Action, text string) (action.Facts, float64) {
 	t.Helper()
 	last := -1.0
-	out, err := task(t, a, text).Act(t.Context(), b.on, action.Call{Progress: func(share float64, text string) {
+	out, err := actiontest.Bind(t, a, text).Act(t.Context(), b.on, action.Call{Progress: func(share float64, text string) {
 		if share >= 0 && share < last {
 			t.Errorf("progress falls from %v to %v: %s", last, share, text)
 		}
@@ -221,7 +208,7 @@ func (b *bench) readsChosen(t *testing.T) {
 		t.Errorf("read again: %v", out)
 	}
 	b.chill(t)
-	_, err := task(t, warmAction, "{tables: [shop.orders], in_memory: 0.5}").Act(t.Context(), b.on, action.Call{Progress: func(float64, string) {}})
+	_, err := actiontest.Bind(t, warmAction, "{tables: [shop.orders], in_memory: 0.5}").Act(t.Context(), b.on, action.Call{Progress: func(float64, string) {}})
 	if err == nil || !strings.Contains(err.Error(), "of the pages read were in memory, expected 50.0 %") {
 		t.Errorf("a cold server is called warm: %v", err)
 	}
@@ -247,7 +234,7 @@ func (b *bench) keepsRate(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := task(t, warmAction, "{tables: [shop.orders], rate: 100k}").Act(ctx, b.on, action.Call{Progress: func(float64, string) {}})
+	_, err := actiontest.Bind(t, warmAction, "{tables: [shop.orders], rate: 100k}").Act(ctx, b.on, action.Call{Progress: func(float64, string) {}})
 	if err == nil {
 		t.Error("cut off, it says that it is done")
 	}
@@ -274,12 +261,12 @@ func (b *bench) refuses(t *testing.T) {
 		"{tables: [nowhere.*]}":                          "no InnoDB tables in nowhere",
 		"{indexes: [shop.odd.GEN_CLUST_INDEX], from: a}": "the table has no key",
 	} {
-		_, err := task(t, warmAction, with).Check(t.Context(), b.on.ReadOnly())
+		_, err := actiontest.Bind(t, warmAction, with).Check(t.Context(), b.on.ReadOnly())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", with, err, want)
 		}
 	}
-	big := task(t, warmAction, "{tables: [shop.orders]}").(*warm)
+	big := actiontest.Bind(t, warmAction, "{tables: [shop.orders]}").(*warm)
 	err := big.use(t.Context(), b.on, func(s engine.Session) error {
 		all, err := big.find(t.Context(), s)
 		if err != nil {
@@ -309,11 +296,11 @@ func (b *bench) comesBack(t *testing.T) {
 	if share := b.memory(t, "tables: [shop.orders]"); share < 0.95 {
 		t.Errorf("%.2f came back", share)
 	}
-	f, err := task(t, waitAction, "{tables: [shop.orders], share: 0.9, costly: true}").Check(t.Context(), b.on.ReadOnly())
+	f, err := actiontest.Bind(t, waitAction, "{tables: [shop.orders], share: 0.9, costly: true}").Check(t.Context(), b.on.ReadOnly())
 	if err != nil || f.State != action.Satisfied {
 		t.Errorf("what came back is found %+v %v", f, err)
 	}
-	_, err = task(t, waitAction, "{tables: [shop.parts]}").Check(t.Context(), b.on.ReadOnly())
+	_, err = actiontest.Bind(t, waitAction, "{tables: [shop.parts]}").Check(t.Context(), b.on.ReadOnly())
 	if err == nil || !strings.Contains(err.Error(), "scan its whole buffer pool") {
 		t.Errorf("a look that costs is taken unasked: %v", err)
 	}
@@ -335,7 +322,7 @@ func (b *bench) reading(t *testing.T) (end func()) {
 func (b *bench) waitsForMisses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := task(t, waitAction, "{requests: 1M}").Act(ctx, b.on, action.Call{Progress: func(_ float64, text string) {
+	_, err := actiontest.Bind(t, waitAction, "{requests: 1M}").Act(ctx, b.on, action.Call{Progress: func(_ float64, text string) {
 		if text != "the first look" {
 			cancel()
 		}

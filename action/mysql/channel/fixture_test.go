@@ -19,7 +19,6 @@ import (
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
@@ -82,15 +81,7 @@ func (w fixture) value(node, query string) string {
 // task binds an action's inputs.
 func (w fixture) task(a action.Action, with string) action.Task {
 	w.Helper()
-	n, err := document.Parse("with", []byte(with))
-	if err != nil {
-		w.Fatal(err)
-	}
-	task, err := a.Bind(n)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return task
+	return actiontest.Bind(w, a, with)
 }
 
 func call(f action.CheckResult) action.Call {

@@ -19,7 +19,6 @@ import (
 	enginemysql "plimsoll/engine/mysql"
 	"plimsoll/hint"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 )
@@ -125,11 +124,7 @@ func (s *stage) with(more string) string {
 
 func (s *stage) task(more string) *alter {
 	s.Helper()
-	with, err := document.Parse("with", []byte(s.with(more)))
-	s.must(err)
-	task, err := alterOnline.Bind(with)
-	s.must(err)
-	return task.(*alter)
+	return actiontest.Bind(s, alterOnline, s.with(more)).(*alter)
 }
 
 // again takes the column away, as a person would, and makes sure that nothing else is there.
@@ -210,7 +205,8 @@ var (
 	userCache   = os.Getenv("XDG_CACHE_HOME") // before TestMain: Go keeps there what it has compiled
 )
 
-// buildGhost builds gh-ost from its published source, once, and keeps it where fetched servers are kept.
+// buildGhost builds gh-ost from its published source, once, and keeps it where fetched servers are kept. With the Makefile's flags, so that
+// the standard library is not compiled a second time.
 func buildGhost(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(ghostFolder, ghost)); err == nil {
@@ -222,7 +218,7 @@ func buildGhost(t *testing.T) {
 		{"build", "-o", filepath.Join(ghostFolder, ghost), "github.com/github/gh-ost/go/cmd/gh-ost"},
 	} {
 		c := exec.CommandContext(t.Context(), "go", args...)
-		c.Dir, c.Env = work, append(os.Environ(), "GOFLAGS=-mod=mod", "XDG_CACHE_HOME="+userCache)
+		c.Dir, c.Env = work, append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "XDG_CACHE_HOME="+userCache)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", args[0], err, out)
 		}

@@ -93,7 +93,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		}
 	}
 	if !primary.Primary() {
-		if err := refuseLeaderless(all); err != nil {
+		if err := refuseLeaderless(on.Name, all); err != nil {
 			return 0, err
 		}
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}

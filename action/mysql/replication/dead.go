@@ -63,7 +63,7 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 	for _, p := range all {
 		switch {
 		case p.name == d.Node && p.answers():
-			if err := refuseLeaderless(all); err != nil {
+			if err := refuseLeaderless(on.Name, all); err != nil {
 				return nil, err
 			}
 			return nil, &hint.PermanentError{Reason: d.Node + " answers", Advice: "a primary that answers is replaced by mysql/switchover -i to=NODE, and nothing is lost"}
@@ -89,7 +89,7 @@ func (d *confirmDead) look(ctx context.Context, on *cluster.Cluster) (map[string
 // refuseLeaderless says how a cluster gets a primary again of which all nodes answer and none accepts writes: a switchover that was stopped
 // in its middle leaves it so, and neither a failover nor another switchover has a primary to begin with. Servers that follow one outside of the
 // cluster have their primary there, and a single server may be read-only on purpose.
-func refuseLeaderless(all []peer) error {
+func refuseLeaderless(cluster string, all []peer) error {
 	for _, p := range all {
 		if !p.answers() || p.is.Primary() || followsOutside(p, all) || len(all) == 1 {
 			return nil
@@ -97,8 +97,8 @@ func refuseLeaderless(all []peer) error {
 	}
 	return &hint.PermanentError{
 		Reason: "every node answers, and none accepts writes: a change was perhaps stopped in its middle",
-		Advice: "go on in the state folder where that run was begun (plimsoll runbook status lists it): plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo. If that folder is lost, write a runbook with one step, " +
-			"uses: mysql.promote, for the server with the most transactions, and run it: plimsoll runbook run FILE --cluster NAME --break-lock REASON; then mysql/rejoin -i node=NODE for every node that follows nobody",
+		Advice: fmt.Sprintf("go on in the state folder where that run was begun (plimsoll runbook status lists it): plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo. If that folder is lost, write a runbook promote.yaml with one step, "+
+			"uses: mysql.promote, for the server with the most transactions, and run it: plimsoll runbook run promote.yaml --cluster %[1]s --break-lock REASON; then, for every node that follows nobody: plimsoll runbook run mysql/rejoin --cluster %[1]s -i node=NODE", hint.Quoted(cluster)),
 	}
 }
 

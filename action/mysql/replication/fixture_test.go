@@ -15,7 +15,6 @@ import (
 	enginemysql "plimsoll/engine/mysql"
 	"plimsoll/engine/mysql/launch"
 	"plimsoll/infra/local"
-	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
 
@@ -80,11 +79,7 @@ func (w fixture) server(name string) *server {
 // task binds inputs.
 func (w fixture) task(a action.Action, with string) action.Task {
 	w.Helper()
-	n, err := document.Parse("with", []byte(with))
-	w.must(err)
-	task, err := a.Bind(n)
-	w.must(err)
-	return task
+	return actiontest.Bind(w, a, with)
 }
 
 // refuses expects that a check ends with an error that says something.

@@ -23,7 +23,7 @@ const (
 	ExitFail         = 3
 	ExitInconclusive = 4
 	ExitInvalid      = 5
-	ExitRemainders   = 6 // done, but for targets that were left out
+	ExitRemainders   = 6 // done or undone, but for what was left out
 	ExitInterrupted  = 130
 )
 

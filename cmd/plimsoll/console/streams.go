@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"reflect"
 
 	"golang.org/x/term"
 
@@ -45,5 +46,8 @@ func PrintJSON(c Streams, v any) error {
 	e := json.NewEncoder(c.Out)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.IsNil() {
+		v = []any{} // who reads a list takes none as an empty one
+	}
 	return e.Encode(v)
 }

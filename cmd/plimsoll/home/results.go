@@ -1,7 +1,9 @@
 package home
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/hint"
+	"plimsoll/internal/document"
 	"plimsoll/result"
 )
 
@@ -53,6 +57,42 @@ func ResultFolder(name string) string {
 		return all[0].Dir
 	}
 	return name // which is said not to be one
+}
+
+// OpenResult reads the result that a person names, as ResultFolder finds it.
+func OpenResult(name string) (*result.Result, error) {
+	r, err := result.Open(ResultFolder(name))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return r, err
+	}
+	var trials []string
+	for _, known := range resultsHere() {
+		trials = append(trials, filepath.Base(filepath.Dir(known.Dir)))
+	}
+	return nil, MeantResult(name, err, trials...)
+}
+
+// MeantResult adds to an error about a result that is not there which one was meant: a result, or another name.
+func MeantResult(name string, err error, known ...string) error {
+	for _, r := range resultsHere() {
+		known = append(known, r.Dir)
+		if below, failed := filepath.Rel(ResultsFolder(), r.Dir); failed == nil {
+			known = append(known, below)
+		}
+	}
+	if near := document.Nearest(filepath.Clean(name), known); near != "" && errors.Is(err, fs.ErrNotExist) {
+		return hint.With(err, fmt.Sprintf("did you mean %q? plimsoll trial list shows the results", near))
+	}
+	return err
+}
+
+// resultsHere lists the results, for messages alone: none if they cannot be read.
+func resultsHere() []result.Listed {
+	all, err := result.List(ResultsFolder())
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 // CompleteResults offers the trials and folders below the results.

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
 	"plimsoll/infra/disk/pace"
 	"plimsoll/lab"
 	"plimsoll/report/quantity"
@@ -45,6 +46,9 @@ func runLabDisk(ctx context.Context, c console.Streams, name, set string) (err e
 		open = lab.Open
 	}
 	cluster, err := open(ctx, name, deps)
+	if errors.Is(err, lab.ErrNoCluster) {
+		return console.UsageError{Text: err.Error(), Hint: hint.Of(err)}
+	}
 	if err != nil {
 		return err
 	}

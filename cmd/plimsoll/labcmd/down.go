@@ -59,7 +59,7 @@ func (o downOptions) run(ctx context.Context, c console.Streams, names []string)
 		err := o.takeDown(ctx, c, name, deps)
 		switch {
 		case errors.Is(err, lab.ErrNoCluster):
-			failed = append(failed, console.UsageError{Text: err.Error(), Hint: "plimsoll lab list"})
+			failed = append(failed, console.UsageError{Text: err.Error(), Hint: hint.Of(err)})
 		case err != nil:
 			failed = append(failed, err)
 		default:

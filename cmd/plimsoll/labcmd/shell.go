@@ -17,6 +17,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
@@ -46,7 +47,7 @@ func runLabShell(ctx context.Context, c console.Streams, name, node, statement s
 	}
 	cluster, err := lab.Look(ctx, name, deps)
 	if errors.Is(err, lab.ErrNoCluster) {
-		return console.UsageError{Text: err.Error(), Hint: "plimsoll lab list"}
+		return console.UsageError{Text: err.Error(), Hint: hint.Of(err)}
 	}
 	if err != nil {
 		return err

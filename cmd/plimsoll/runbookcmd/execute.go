@@ -16,6 +16,7 @@ import (
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 // executeRun executes a run's next session here, or follows it while another process of this state folder executes. Without an
@@ -141,15 +142,21 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		}
 		return hint.With(said, advice+fmt.Sprintf("%sfix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", staysLocked(st, "", ": "), run, run))
 	case st.Outcome == journal.RunUndone && why != "":
+		tellUndone(c, st)
 		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
-			fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, m.Why)
+			fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, plan.OnCluster(m.Why, m.Cluster))
 		}
+		return console.WithCode{Code: console.ExitRemainders}
+	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == "cancel"):
+		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
+		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitRemainders}
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != "cancel":
 		fmt.Fprintf(c.Err, "run %s: %s; the run is not done\n", run, cancelledBy(st))
+		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitTrouble}
 	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
@@ -165,6 +172,15 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// tellUndone says what the undo of a run left as it is.
+func tellUndone(c console.Streams, st *journal.State) {
+	for _, m := range st.Remainders() {
+		if m.Undo {
+			fmt.Fprintf(c.Err, "the undo of step %s left %s: %s\n", m.Step, m.Target, m.Why)
+		}
+	}
 }
 
 // cancelledBy is how a run that was cancelled ended, and by whom and why.

@@ -1,13 +1,22 @@
 package runbookcmd
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/durable"
 	"plimsoll/runbook"
+	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/runbooktest"
 )
 
 // A run whose cluster another had meanwhile never goes on: the hint offers what works, and nothing that is refused again. One that waits
@@ -45,6 +54,83 @@ func TestAStatusSaysHowFarAStepCame(t *testing.T) {
 	} {
 		if got := s.words(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// overtaken is an act whose undo leaves what somebody set since.
+type overtaken struct{}
+
+func (*overtaken) Traits() action.Traits {
+	return action.Traits{Effect: action.Reversible, Repeatable: true}
+}
+
+func (*overtaken) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
+	return action.CheckResult{State: action.Needed}, nil
+}
+
+func (*overtaken) Act(context.Context, *cluster.Cluster, action.Call) (action.Facts, error) {
+	return nil, nil
+}
+
+func (*overtaken) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
+
+func (*overtaken) Undo(context.Context, *cluster.Cluster, action.Call) error {
+	return action.ChangedSince("max_connections of node n1", "90", "83", "151")
+}
+
+// A run that was undone but for what its undo left says so, and ends with the code of remainders, not with that of what is whole.
+func TestARunThatIsUndoneButForSomethingSaysSo(t *testing.T) {
+	store, err := durable.Open(t.Context(), durable.Options{Folder: t.TempDir(), Version: journal.Interpreter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	actions := append(action.Generic(), action.Action{Name: "test.overtaken", Version: 1, About: "Is overtaken.", New: func() action.Task { return &overtaken{} }})
+	d := &runs.Service{Service: &execute.Service{
+		Store: store, Actions: actions, User: "ann", Holder: "test",
+		Open: func(_ context.Context, name string) (*cluster.Cluster, error) {
+			return runbooktest.NewCluster(name, "lab", "n1")
+		},
+	}}
+	for _, failing := range []string{"", "on_failure: undo\n"} {
+		text := "runbook: test/overtaken\n" + failing + "steps:\n  - {id: a, uses: test.overtaken}\n  - {id: b, uses: command, with: {run: \"exit 1\", effect: none}}\n"
+		book, err := runbook.Parse("test.yaml", []byte(text), actions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Prepare(t.Context(), execute.Request{Book: book, Cluster: "lab1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := d.Begin(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order, code := journal.Command{Do: "run"}, console.ExitTrouble // it failed, and was undone
+		orders := []journal.Command{order}
+		if failing == "" {
+			order, code = journal.Command{Do: "cancel", Undo: true}, console.ExitRemainders
+			orders = append(orders, order)
+		}
+		for _, o := range orders {
+			e, err := d.Execute(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(d.Start(t.Context(), e, run, o), e.Wait(t.Context(), run), e.Close(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out, said bytes.Buffer
+		c := console.Streams{In: strings.NewReader(""), Out: &out, Err: &said}
+		got := console.Tell(c, conclude(t.Context(), c, d, run, false, &order, nil))
+		if got != code || !strings.Contains(said.String(), "the undo of step a left max_connections of node n1: it is 90 now") || code == console.ExitRemainders && !strings.Contains(said.String(), "undone, with remainders") {
+			t.Errorf("%q: %d %s", failing, got, &said)
+		}
+		said.Reset()
+		if err := statusOfAll(t.Context(), c, d, false); err != nil || !strings.Contains(out.String(), "plimsoll runbook fixed "+run) {
+			t.Errorf("%v: %s", err, &out)
 		}
 	}
 }

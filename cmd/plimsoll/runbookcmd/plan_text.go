@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 // printPlan shows what a run would do: a line for each step, and what each waits for.
@@ -46,7 +47,15 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, name := range document.SortedKeys(p.Silent) {
 		fmt.Fprintf(w, "Lock: cluster %s does not tell whether another run holds it, and may not take the claim of this one yet (%s)\n", name, p.Silent[name])
 	}
+	for _, u := range p.Unreleased {
+		fmt.Fprintf(w, "Not released: %s\n", u)
+	}
 	for _, m := range p.Left {
+		if m.Damage != "" {
+			fmt.Fprintf(w, "Damaged: %s\n", m)
+			continue
+		}
+		m.Why = plan.OnCluster(m.Why, m.Cluster)
 		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
 	}
 	for _, s := range p.Shared {

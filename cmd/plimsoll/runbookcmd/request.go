@@ -3,6 +3,7 @@ package runbookcmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/hint"
+	"plimsoll/inventory"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -33,10 +35,10 @@ func (q *Request) Flags(cmd *cobra.Command) {
 // prepare plans.
 func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*execute.Prepared, error) {
 	if q.Cluster == "" {
-		return nil, console.UsageError{Text: "no cluster was given", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
+		return nil, console.UsageError{Text: "no cluster was given", Hint: clustersToChoose(ctx)}
 	}
 	if q.Cluster == hint.FillIn {
-		return nil, console.UsageError{Text: "--cluster " + hint.FillIn + " stands for the cluster that you choose", Hint: "--cluster NAME; plimsoll lab list shows those of the lab"}
+		return nil, console.UsageError{Text: "--cluster " + hint.FillIn + " stands for the cluster that you choose", Hint: clustersToChoose(ctx)}
 	}
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
@@ -48,6 +50,19 @@ func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*e
 	}
 	p, err := d.Prepare(ctx, execute.Request{Book: book, Cluster: q.Cluster, Inputs: said, Override: q.override, BreakLock: q.breakLock})
 	return p, q.planRefusal(err, name)
+}
+
+// clustersToChoose says how a cluster is given, by the names of those that there are.
+func clustersToChoose(ctx context.Context) string {
+	const most = 5
+	names := home.ClustersHere(ctx)
+	switch {
+	case len(names) == 0:
+		return "--cluster NAME; no cluster is known here: create one with plimsoll lab up mariadb, or add one to " + inventory.File
+	case len(names) > most:
+		return fmt.Sprintf("--cluster %s, or one of %d others, which plimsoll lab list and %s name", names[0], len(names)-1, inventory.File)
+	}
+	return "--cluster " + strings.Join(names, " or --cluster ")
 }
 
 // planRefusal is why a plan cannot be made or executed: what an action advises about its run is the plan's, since there is no run yet.

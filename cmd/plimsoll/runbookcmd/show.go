@@ -3,6 +3,7 @@ package runbookcmd
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +11,7 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/internal/document"
 )
 
 func newShow(c console.Streams) *cobra.Command {
@@ -26,12 +28,24 @@ func newShow(c console.Streams) *cobra.Command {
 			}
 			book, err := runs.ReadRunbook(args[0])
 			if err != nil {
-				return err
+				return meantAction(args[0], err)
 			}
 			_, err = c.Out.Write([]byte(book.Text))
 			return err
 		},
 	}
+}
+
+// meantAction is why a runbook cannot be read, unless an action is meant, which has a dot in its name.
+func meantAction(name string, err error) error {
+	var known []string
+	for _, a := range catalog.Actions() {
+		known = append(known, a.Name)
+	}
+	if near := document.Nearest(name, known); near != "" && strings.Contains(name, ".") && !document.IsPath(name) {
+		return document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "action", known)
+	}
+	return err
 }
 
 // showAction prints what an action does and takes.

@@ -13,7 +13,9 @@ import (
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
 	"plimsoll/hint"
+	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 func newStatus(c console.Streams) *cobra.Command {
@@ -64,6 +66,10 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	if asJSON {
 		return console.PrintJSON(c, all)
 	}
+	if len(all) == 0 {
+		fmt.Fprintln(c.Err, "no runs; plimsoll runbook list shows the runbooks, and plimsoll runbook plan what one would do")
+		return nil
+	}
 	w := tabwriter.NewWriter(c.Prose(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
@@ -103,26 +109,46 @@ func readStatus(ctx context.Context, d *runs.Service, r durable.Run) (Status, er
 	if err != nil {
 		return Status{}, err
 	}
-	return statusOf(r.ID, st, now), nil
+	s := statusOf(r.ID, st, now)
+	s.Unreleased, err = execute.Unreleased(ctx, d.Service, r.ID, st)
+	return s, err
 }
 
-// remainders says what runs have left undone on their clusters.
+// remainders says what runs have left undone on their clusters, and which they have not given back.
 func remainders(ctx context.Context, c console.Streams, d *runs.Service, all []Status) error {
 	seen := map[string]bool{}
 	for _, s := range all {
-		if seen[s.Cluster] {
-			continue
-		}
-		seen[s.Cluster] = true
-		open, err := d.OpenRemainders(ctx, s.Cluster)
-		if err != nil {
-			return err
-		}
-		for _, m := range open {
-			fmt.Fprintf(c.Prose(), "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+		tellUnreleased(c, s)
+		for _, name := range s.clusters {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			open, err := d.OpenRemainders(ctx, name)
+			if err != nil {
+				return err
+			}
+			for _, m := range open {
+				fmt.Fprintln(c.Prose(), notFixed(m))
+			}
 		}
 	}
 	return nil
+}
+
+func tellUnreleased(c console.Streams, s Status) {
+	for _, u := range s.Unreleased {
+		fmt.Fprintf(c.Prose(), "not released: %s\n", u)
+	}
+}
+
+// notFixed says what is left undone, and how it is recorded that it is fixed.
+func notFixed(m journal.Remainder) string {
+	if m.Damage != "" {
+		return fmt.Sprintf("damaged: %s", m)
+	}
+	m.Why = plan.OnCluster(m.Why, m.Cluster)
+	return fmt.Sprintf("not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON", m, m.Run)
 }
 
 // summaryOf is what was told of a run last; the zero Summary if nothing was.
@@ -160,6 +186,9 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
 		status = "stopped"
 	}
+	if s.Unreleased, err = execute.Unreleased(ctx, d.Service, run, st); err != nil {
+		return err
+	}
 	if asJSON {
 		return console.PrintJSON(c, s)
 	}
@@ -180,13 +209,16 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	case stays != nil:
 		fmt.Fprintln(c.Prose(), st.Why)
 	}
-	open, err := d.OpenRemainders(ctx, s.Cluster)
-	if err != nil {
-		return err
-	}
-	for _, m := range open {
-		if m.Run == run {
-			fmt.Fprintf(c.Prose(), "not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON\n", m, m.Run)
+	tellUnreleased(c, s)
+	for _, name := range s.clusters {
+		open, err := d.OpenRemainders(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, m := range open {
+			if m.Run == run || m.Damage != "" {
+				fmt.Fprintln(c.Prose(), notFixed(m))
+			}
 		}
 	}
 	for _, said := range journal.NotClaimed(s.Unclaimed) {

@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 // Status is what status --json prints of a run.
@@ -21,12 +22,15 @@ type Status struct {
 	Now     *journal.Summary `json:"now,omitempty"`
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
-	Unclaimed map[string]string   `json:"unclaimed,omitempty"` // why a cluster has not stored its claim yet, by cluster
-	Left      []journal.Remainder `json:"left,omitempty"`      // targets that it left out
-	Unfit     string              `json:"unfit,omitempty"`     // why this release cannot go on with it
-	Elsewhere *execute.Elsewhere  `json:"elsewhere,omitempty"` // who executes it, if not a process of this state folder
-	Damage    string              `json:"damage,omitempty"`    // why it cannot be read
-	Abandoned bool                `json:"abandoned,omitempty"` // it has not ended, and no process executes it
+	Unclaimed  map[string]string   `json:"unclaimed,omitempty"`  // why a cluster has not stored its claim yet, by cluster
+	Left       []journal.Remainder `json:"left,omitempty"`       // targets that it left out
+	Unfit      string              `json:"unfit,omitempty"`      // why this release cannot go on with it
+	Unreleased []lock.Unreleased   `json:"unreleased,omitempty"` // clusters that it has not released though it ended
+	Elsewhere  *execute.Elsewhere  `json:"elsewhere,omitempty"`  // who executes it, if not a process of this state folder
+	Damage     string              `json:"damage,omitempty"`     // why it cannot be read
+	Abandoned  bool                `json:"abandoned,omitempty"`  // it has not ended, and no process executes it
+
+	clusters []string // all that it locks
 }
 
 type stepStatus struct {
@@ -53,7 +57,7 @@ func (s stepStatus) words() string {
 
 func statusOf(run string, st *journal.State, now journal.Summary) Status {
 	s := Status{
-		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
+		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, clusters: st.Header.AllClusters(), Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
 		Plan: st.Header.Plan.Hash, Over: st.Header.Override,
 	}
 	if err := st.Unfit(); err != nil && st.Outcome != journal.RunDone && st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {

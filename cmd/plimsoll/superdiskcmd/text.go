@@ -1,6 +1,7 @@
 package superdiskcmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/report/quantity"
 	"plimsoll/superdisk"
@@ -36,9 +38,18 @@ func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
 		printSuperdisks(c.Prose(), n)
 	}
 	if !found {
-		fmt.Fprintln(c.Err, "no RAID1 was found; plimsoll runbook plan superdisk/create --cluster NAME -i node=NODE -i local=DISK -i network=VOLUME -i mount=FOLDER plans one")
+		fmt.Fprintf(c.Err, "no RAID1 was found; to plan one: plimsoll runbook plan superdisk/create --cluster %s -i node=%s -i local=FILL_IN -i network=FILL_IN -i mount=FILL_IN\n",
+			cmp.Or(o.cluster, hint.FillIn), o.oneNode(all))
 	}
 	return nil
+}
+
+// oneNode is the node that was looked at, if it is the only one of a cluster.
+func (o superdiskStatus) oneNode(all []superdiskNode) string {
+	if o.cluster == "" || len(all) != 1 {
+		return hint.FillIn
+	}
+	return all[0].Node
 }
 
 // printClock warns of a machine whose clock is off.

@@ -2,9 +2,11 @@ package superdiskcmd
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/superdisk"
 )
 
@@ -86,5 +88,24 @@ func TestSeedText(t *testing.T) {
 	printClock(&out, superdiskNode{Status: superdisk.Status{Machine: "db1", ClockAhead: -time.Hour}})
 	if !bytes.Contains(out.Bytes(), []byte("! the clock of db1 is 1h0m0s behind this host's")) {
 		t.Errorf("%s", out.Bytes())
+	}
+}
+
+// Where there is no array, the command that plans one knows the cluster, and the node if there is one only.
+func TestWithoutAnArrayTheCommandKnowsItsCluster(t *testing.T) {
+	for _, c := range []struct {
+		cluster string
+		nodes   int
+		want    string
+	}{
+		{"orders", 1, "--cluster orders -i node=db1 -i local=FILL_IN -i network=FILL_IN -i mount=FILL_IN\n"},
+		{"orders", 2, "--cluster orders -i node=FILL_IN -i local=FILL_IN"},
+		{"", 1, "--cluster FILL_IN -i node=FILL_IN -i local=FILL_IN"},
+	} {
+		var out, said strings.Builder
+		all := []superdiskNode{{Node: "db1"}, {Node: "db2"}}[:c.nodes]
+		if err := (superdiskStatus{cluster: c.cluster}).print(console.Streams{Out: &out, Err: &said}, all); err != nil || !strings.Contains(said.String(), "plimsoll runbook plan superdisk/create "+c.want) {
+			t.Errorf("%+v: %v, %s", c, err, said.String())
+		}
 	}
 }

@@ -27,7 +27,7 @@ rate that was found.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var results [2]*result.Result
 			for i, dir := range args {
-				result, err := result.Open(home.ResultFolder(dir))
+				result, err := home.OpenResult(dir)
 				if err != nil {
 					return err
 				}

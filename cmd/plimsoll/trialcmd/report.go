@@ -58,7 +58,7 @@ output file or an HdrHistogram log.`,
 }
 
 func reportTrial(ctx context.Context, c console.Streams, dir string, o reportOptions) error {
-	result, err := result.Open(home.ResultFolder(dir))
+	result, err := home.OpenResult(dir)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func newRm(c console.Streams) *cobra.Command {
 					dir = filepath.Join(home.ResultsFolder(), name)
 				}
 				if _, err := result.OpenHead(dir); err != nil { // nothing but a result is removed
-					return err
+					return home.MeantResult(name, err)
 				}
 				found = append(found, result.Listed{Dir: dir})
 			}

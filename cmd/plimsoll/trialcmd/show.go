@@ -5,8 +5,6 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
-	"plimsoll/result"
-
 	"plimsoll/report"
 )
 
@@ -19,7 +17,7 @@ func newShow(c console.Streams) *cobra.Command {
 		Example:           "  plimsoll trial show results/binlog-cost/2026-01-31T12-00-00",
 		Args:              console.Exactly("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			result, err := result.Open(home.ResultFolder(args[0]))
+			result, err := home.OpenResult(args[0])
 			if err != nil {
 				return err
 			}

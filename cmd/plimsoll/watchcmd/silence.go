@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/internal/document"
 	"plimsoll/watch/rules"
 	"plimsoll/watch/store"
 )
@@ -90,7 +91,11 @@ func addSilence(c console.Streams, args []string, o silenceOptions) error {
 	for _, arg := range args {
 		name, value, isLabel := strings.Cut(arg, "=")
 		if !isLabel || name == "" || value == "" {
-			return console.UsageError{Text: fmt.Sprintf("%q is not a label with its value", arg), Hint: "such as instance=orders/n2 or alertname=ReplicaLags"}
+			advice := "such as instance=orders/n2 or alertname=ReplicaLags"
+			if near := document.Nearest(arg, []string{"list", "end"}); near != "" {
+				advice = "did you mean plimsoll watch silence " + near + "?"
+			}
+			return console.UsageError{Text: fmt.Sprintf("%q is not a label with its value", arg), Hint: advice}
 		}
 		labels[name] = value
 	}
@@ -106,12 +111,41 @@ func addSilence(c console.Streams, args []string, o silenceOptions) error {
 	if silence, err = s.Add(silence, now); err != nil {
 		return err
 	}
+	for _, caution := range mistyped(labels) {
+		fmt.Fprintln(c.Err, caution)
+	}
 	if o.json {
 		return console.PrintJSON(c, silence)
 	}
 	fmt.Fprintln(c.Out, silence.ID)
 	fmt.Fprintf(c.Err, "alerts with %s are muted until %s\n", labelText(labels), silence.Until.Local().Format(time.DateTime))
 	return nil
+}
+
+// mistyped says which labels look like others, or like a built-in rule: rules of one's own may have such, so nothing is refused.
+func mistyped(labels map[string]string) (cautions []string) {
+	usual := []string{"alertname", "instance", "cluster", "severity", "job"}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if near := document.Nearest(name, usual); near != "" && !slices.Contains(usual, name) {
+			cautions = append(cautions, fmt.Sprintf("Caution: no built-in rule has the label %s; did you mean %s=%s? Then end this silence.", name, near, labels[name]))
+		}
+	}
+	groups, err := rules.Shipped()
+	if err != nil {
+		return cautions // they only help
+	}
+	var known []string
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			known = append(known, r.Alert)
+		}
+	}
+	if name := labels["alertname"]; name != "" && !slices.Contains(known, name) {
+		if near := document.Nearest(name, known); near != "" {
+			cautions = append(cautions, fmt.Sprintf("Caution: no built-in rule is called %s; did you mean alertname=%s? Then end this silence.", name, near))
+		}
+	}
+	return cautions
 }
 
 func listSilences(c console.Streams, asJSON bool) error {

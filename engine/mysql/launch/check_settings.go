@@ -17,11 +17,24 @@ import (
 var _ engine.SettingsChecker = Servers{}
 
 // CheckSettings has the server's own program read them, by --help, which starts nothing; MySQL tells of unknown names only when it
-// validates a configuration.
-func (Servers) CheckSettings(ctx context.Context, m infra.Machine, n engine.Node) error {
-	all, err := settingsOf(n)
-	if err != nil {
-		return err
+// validates a configuration. A program reads a setting as often as it stands on its command line: those of all nodes stand there, once
+// for each value.
+func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engine.Node) error {
+	var n engine.Node
+	var own []string
+	var all settings
+	for _, n = range nodes {
+		var err error
+		if all, err = settingsOf(n); err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(n.Config)) {
+			key := admin.VariableName(name)
+			arg := "--" + key + "=" + n.Config[name]
+			if key != "log_bin" && key != "skip_log_bin" && !slices.Contains(own, arg) { // which the lab translates
+				own = append(own, arg)
+			}
+		}
 	}
 	args := []string{"--no-defaults"}
 	for _, name := range []string{"basedir", "lc_messages_dir", "character_sets_dir", "plugin_dir"} {
@@ -32,12 +45,7 @@ func (Servers) CheckSettings(ctx context.Context, m infra.Machine, n engine.Node
 	if n.Dist.Product == mysqlProduct {
 		args = append(args, "--secure-file-priv=", "--user=root") // else it looks for folders of an installed one; --user is heard as root alone
 	}
-	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
-		key := admin.VariableName(name)
-		if value := n.Config[name]; key != "log_bin" && key != "skip_log_bin" { // which the lab translates
-			args = append(args, "--"+key+"="+value)
-		}
-	}
+	args = append(args, own...)
 	ways := [][]string{{"--verbose", "--help"}}
 	if n.Dist.Product == mysqlProduct && !strings.HasPrefix(n.Dist.Exact, "5.") {
 		ways = append(ways, []string{"--validate-config"})

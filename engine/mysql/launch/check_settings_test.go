@@ -33,6 +33,9 @@ func TestSettingsAreCheckedByTheServersOwnProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		node := func(name, value string) engine.Node {
+			return engine.Node{Dist: dist, Name: "n1", Number: 1, Size: 1, Dir: t.TempDir(), Config: map[string]string{name: value}}
+		}
 		for _, c := range []struct{ name, value, want string }{
 			{"max_connections", "500", ""},
 			{"innodb-buffer-pool-size", "512M", ""},
@@ -44,11 +47,15 @@ func TestSettingsAreCheckedByTheServersOwnProgram(t *testing.T) {
 			{"innodb_flush_method", "O_DIRCT", "cannot be O_DIRCT"},
 			{"innodb_buffer_pool_size", "12Q", "cannot be 12Q"},
 		} {
-			err := launch.Servers{}.CheckSettings(t.Context(), machine, engine.Node{
-				Dist: dist, Name: "n1", Number: 1, Size: 1, Dir: t.TempDir(), Config: map[string]string{c.name: c.value},
-			})
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %s = %s: %v, want %q", product, c.name, c.value, err, c.want)
+			// alone, and among the settings of nodes that have another value, before and after it
+			for _, nodes := range [][]engine.Node{
+				{node(c.name, c.value)},
+				{node("max_connections", "100"), node(c.name, c.value), node("max_connections", "200")},
+			} {
+				err := launch.Servers{}.CheckSettings(t.Context(), machine, nodes...)
+				if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: %s = %s among %d nodes: %v, want %q", product, c.name, c.value, len(nodes), err, c.want)
+				}
 			}
 		}
 	}

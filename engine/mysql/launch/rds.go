@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/engine"
@@ -84,8 +85,12 @@ func (r RDS) Fetch(ctx context.Context, m infra.Machine, wanted engine.Release, 
 func (r RDS) Needs(n engine.Node) (engine.Needs, error) { return r.servers.Needs(asMySQL(n)) }
 
 // CheckSettings asks MySQL's own program.
-func (r RDS) CheckSettings(ctx context.Context, m infra.Machine, n engine.Node) error {
-	return r.servers.CheckSettings(ctx, m, asMySQL(n))
+func (r RDS) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engine.Node) error {
+	nodes = slices.Clone(nodes)
+	for i, n := range nodes {
+		nodes[i] = asMySQL(n)
+	}
+	return r.servers.CheckSettings(ctx, m, nodes...)
 }
 
 // Configure adds the administrator and the procedures to what the server runs at every start.

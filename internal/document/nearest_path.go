@@ -1,0 +1,41 @@
+package document
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// NearestPath returns the file or folder that a person most likely meant by a path that is not there, "" where none is near: the first of its
+// names that is not there may be mistyped.
+func NearestPath(wrote string) string {
+	wrote = filepath.Clean(wrote)
+	names := strings.Split(wrote, string(filepath.Separator))
+	meant := ""
+	if filepath.IsAbs(wrote) {
+		meant, names = string(filepath.Separator), names[1:]
+	}
+	for _, name := range names {
+		next := filepath.Join(meant, name)
+		if _, err := os.Stat(next); err != nil {
+			entries, err := os.ReadDir(filepath.Clean(meant))
+			if err != nil {
+				return ""
+			}
+			var known []string
+			for _, e := range entries {
+				known = append(known, e.Name())
+			}
+			near := Nearest(name, known)
+			if near == "" {
+				return ""
+			}
+			next = filepath.Join(meant, near)
+		}
+		meant = next
+	}
+	if meant == wrote {
+		return ""
+	}
+	return meant
+}

@@ -1,0 +1,136 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
+	"plimsoll/runbook/runbooktest"
+)
+
+// lookedAt is a cluster that tells who has it.
+type lookedAt struct{ *runbooktest.MemoryLock }
+
+func (l lookedAt) Look(_ context.Context, cluster string) error {
+	if l.Has.Run == "" {
+		return nil
+	}
+	return &action.ClaimedError{Cluster: cluster, Run: l.Has.Run}
+}
+
+// A cluster that an ended run has not given back is told by status and by plans, until it is given back: the process died before it could, or the
+// cluster did not answer.
+func TestAClusterThatAnEndedRunHasNotReleasedIsTold(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"killed", "killed, to the next run", "no answer", "no answer, to the next run"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			shared := &runbooktest.MemoryLock{}
+			b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return lookedAt{shared} }
+			told := func(run string) (status, plan []lock.Unreleased) {
+				t.Helper()
+				status, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return status, p.Unreleased
+			}
+			var run string
+			if killed := how == "killed" || how == "killed, to the next run"; killed {
+				run = b.begin(Request{Book: b.parse(threeSteps)})
+				claim := shared.Has
+				b.runSession(run, journal.Command{Do: "run"})
+				if status, plan := told(run); len(status)+len(plan) > 0 {
+					t.Errorf("it was released: %v, %v", status, plan)
+				}
+				claim.Held = false
+				if err := shared.Claim(t.Context(), claim); err != nil { // as it was before the release
+					t.Fatal(err)
+				}
+				if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				run = b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
+				b.runSession(run, journal.Command{Do: "run"})
+				shared.Mute = true
+				if st := b.runSession(run, journal.Command{Do: "cancel"}); st.Outcome != journal.RunCancelled {
+					t.Fatal(st.Outcome)
+				}
+				if gave, err := b.GiveBack(t.Context(), run); gave || !errors.Is(err, lock.ErrClaimStays) {
+					t.Errorf("the cluster does not answer: gave back %v, %v", gave, err)
+				}
+			}
+			is := lock.Unreleased{Cluster: "lab1", Run: run}
+			if status, plan := told(run); len(status) != 1 || len(plan) != 1 || status[0] != is || plan[0] != is {
+				t.Errorf("told %v and %v", status, plan)
+			}
+			shared.Mute = false
+			if how == "killed" || how == "no answer" { // by the command that is advised
+				if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.Has.Run != "" {
+					t.Errorf("gave back %v, %v, claimed by %q", gave, err, shared.Has.Run)
+				}
+			} else if st := b.runSession(b.begin(Request{Book: b.parse(writing)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone || shared.Has.Run != "" {
+				t.Errorf("the next run: %q, claimed by %q", st.Outcome, shared.Has.Run)
+			}
+			if status, plan := told(run); len(status)+len(plan) > 0 {
+				t.Errorf("it was released, and is told: %v, %v", status, plan)
+			}
+			if gave, err := b.GiveBack(t.Context(), run); gave || err != nil {
+				t.Errorf("gave back again: %v, %v", gave, err)
+			}
+		})
+	}
+}
+
+// Of two clusters, that is told of which the claim stays, and not the other.
+func TestOnlyTheClusterThatKeepsItsClaimIsTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	marks := &watched{}
+	b.ClusterLock = marks.clusterLock
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(overTwo), Cluster: "lab2", Inputs: map[string]string{"source": "lab1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := b.Begin(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks.boards["lab2"].Mute = true
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatal(st.Outcome)
+	}
+	all, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run))
+	if err != nil || len(all) != 1 || all[0].Cluster != "lab2" {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// A claim that its cluster never took, as it never answered, stays nowhere: there is nothing to release.
+func TestAClaimThatWasNeverStoredIsNotToldToStay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shared := &runbooktest.MemoryLock{Unclear: true, Mute: true}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return lookedAt{shared} }
+	run := b.begin(Request{Book: b.parse(threeSteps)})
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Fatal(st.Outcome)
+	}
+	if all, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run)); err != nil || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if gave, err := b.GiveBack(t.Context(), run); gave || err != nil {
+		t.Errorf("gave back %v, %v", gave, err)
+	}
+}

@@ -1,0 +1,39 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"plimsoll/hint"
+	"plimsoll/runbook/books"
+)
+
+// shipped is a runbook that an advice names, such as mysql/rejoin, with the inputs that it gives, unless that is a part of a command already.
+var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )(?:run )?((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?((?: -i [a-z_0-9]+=\S+)*)`)
+
+// ofDisks is the command that shows Super Disks: of this machine, where it names no cluster.
+var ofDisks = regexp.MustCompile(`plimsoll superdisk status\b`)
+
+// OnCluster makes of the runbooks that an advice names commands for a cluster: an action does not know how that is called. An input that the
+// runbook needs, and that the advice does not give, is marked as one that a person fills in.
+func OnCluster(text, cluster string) string {
+	text = ofDisks.ReplaceAllLiteralString(text, "plimsoll superdisk status "+cluster)
+	return shipped.ReplaceAllStringFunc(text, func(found string) string {
+		parts := shipped.FindStringSubmatch(found)
+		if parts[3] != "" { // it is whole
+			return found
+		}
+		before := parts[1]
+		if !strings.HasPrefix(before, "plimsoll") {
+			before += "plimsoll runbook plan "
+		}
+		command := fmt.Sprintf("%s%s --cluster %s", before, parts[2], cluster)
+		for _, name := range books.Required(parts[2]) {
+			if !strings.Contains(parts[4], " -i "+name+"=") {
+				command += " -i " + name + "=" + hint.FillIn
+			}
+		}
+		return command + parts[4]
+	})
+}

@@ -1,0 +1,23 @@
+package plan
+
+import "testing"
+
+// A runbook that an action advises is a command that can be typed: what it needs and the advice does not give is to be filled in.
+func TestARunbookThatIsAdvisedIsAWholeCommand(t *testing.T) {
+	t.Parallel()
+	for advice, want := range map[string]string{
+		"mysql/rejoin then makes the others replicate":                  "plimsoll runbook plan mysql/rejoin --cluster shop -i node=FILL_IN then makes the others replicate",
+		"replace it (cql/replace-node), or cql/repair is next.":         "replace it (plimsoll runbook plan cql/replace-node --cluster shop -i dead=FILL_IN), or plimsoll runbook plan cql/repair --cluster shop is next.",
+		"replace it (cql/replace-node -i dead=n2).":                     "replace it (plimsoll runbook plan cql/replace-node --cluster shop -i dead=n2).",
+		"run superdisk/rebuild -i node=n1; then wait":                   "plimsoll runbook plan superdisk/rebuild --cluster shop -i local=FILL_IN -i node=n1; then wait",
+		"plimsoll runbook run kube/pause --cluster shop":                "plimsoll runbook run kube/pause --cluster shop",
+		"change the file, then run kube/rolling-restart":                "change the file, then plimsoll runbook plan kube/rolling-restart --cluster shop",
+		"plimsoll superdisk status shows those it has":                  "plimsoll superdisk status shop shows those it has",
+		"plimsoll runbook run mysql/failover helps":                     "plimsoll runbook run mysql/failover --cluster shop helps",
+		"the files are in /var/lib/mysql/data and rds/external-replica": "the files are in /var/lib/mysql/data and plimsoll runbook plan rds/external-replica --cluster shop -i source=FILL_IN -i replica=FILL_IN",
+	} {
+		if got := OnCluster(advice, "shop"); got != want {
+			t.Errorf("%q\nis   %q\nwant %q", advice, got, want)
+		}
+	}
+}

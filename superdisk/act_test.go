@@ -1,0 +1,64 @@
+package superdisk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/infra"
+)
+
+// acted is a machine that shows a whole array, whose md lets go of a leg when it is asked for the third time, and that notes what is done.
+type acted struct {
+	infra.Machine
+	t    *testing.T
+	done []string
+	held int // times
+}
+
+func (*acted) Name() string { return "one" }
+
+func (a *acted) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+	line := strings.Join(append([]string{c.Path}, c.Args...), " ")
+	if strings.Contains(line, "array_state") && strings.Contains(line, "/proc/self/mountinfo") {
+		return infra.Output{Stdout: blob(a.t, "whole.txt")}, nil
+	}
+	a.done = append(a.done, line)
+	if strings.Contains(line, "--remove") && a.held > 0 {
+		a.held--
+		return infra.Output{}, errBusy
+	}
+	return infra.Output{}, nil
+}
+
+var errBusy = errors.New("mdadm: hot remove failed for /dev/ubdb: Device or resource busy")
+
+// md holds a leg that it has given up while a copy to it ends.
+func TestALegIsRemovedOnceMdLetsGoOfIt(t *testing.T) {
+	m := &acted{t: t, held: 2}
+	if err := Remove(t.Context(), m, "/dev/md/sd", "/dev/ubdb"); err != nil || len(m.done) != 3 {
+		t.Errorf("%v after %q", err, m.done)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if err := Remove(ctx, &acted{t: t, held: 1}, "/dev/md/sd", "/dev/ubdb"); !errors.Is(err, errBusy) {
+		t.Errorf("got %v, want what md said", err)
+	}
+}
+
+// What a comparison set md's rate to would be the least rate of all later ones, too.
+func TestAComparisonLeavesMdTheRateOfTheSystem(t *testing.T) {
+	resets := func(line string) bool {
+		return strings.Contains(line, "echo system >sync_speed_min") && strings.Contains(line, "echo system >sync_speed_max")
+	}
+	m := &acted{t: t}
+	if _, err := Compare(t.Context(), m, "sd", 1<<20, nil); err != nil || !slices.ContainsFunc(m.done, resets) {
+		t.Errorf("compared to its end: %v, did %q", err, m.done)
+	}
+	m = &acted{t: t}
+	if err := StopComparing(t.Context(), m, "/dev/md127"); err != nil || !slices.ContainsFunc(m.done, resets) {
+		t.Errorf("stopped: %v, did %q", err, m.done)
+	}
+}
