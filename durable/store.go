@@ -181,7 +181,7 @@ func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	r, err := scanRun(s.db.row(ctx, runColumns+` WHERE r.run = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, s.noRun(ctx, id)
+		return r, noRun(ctx, s, id)
 	}
 	if err != nil {
 		return r, fmt.Errorf("read run %s: %w", id, err)
@@ -190,7 +190,7 @@ func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 }
 
 // noRun is ErrNoRun, with the run that was meant.
-func (s *Store) noRun(ctx context.Context, id string) error {
+func noRun(ctx context.Context, s *Store, id string) error {
 	advice := "plimsoll runbook status lists them"
 	if runs, err := s.Runs(ctx); err == nil {
 		names := make([]string, len(runs))
