@@ -355,9 +355,10 @@ func (t *diskTry) judgeServer(ctx context.Context, node string, want layout) err
 }
 
 // comparing reads every block of every file from one leg and from the other, past md, while the file system is frozen.
-const comparing = `import fcntl, mmap, os, struct, sys, time
+const comparing = `import fcntl, mmap, os, resource, struct, sys, time
 mount, legs = sys.argv[1], [a.rsplit(":", 1) for a in sys.argv[2:]]
 FIEMAP, FREEZE, THAW, UNWRITTEN, UNREADABLE = 0xC020660B, 0xC0045877, 0xC0045878, 0x800, 0x2 | 0x4 | 0x200
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 os.sync()
 open("/proc/sys/vm/drop_caches", "w").write("3")
 root = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
@@ -397,7 +398,7 @@ try:
                         done += n
                         if seen[0] != seen[1]: differ.append("%s at %d" % (path, logical + start - physical))
                 if last: break
-            os.close(f)
+            # f stays open: as long as the file system is frozen, an XFS waits in the close of a file with blocks after its end.
 finally:
     fcntl.ioctl(root, THAW, 0)
     os.kill(watchdog, 9)
