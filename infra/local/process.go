@@ -102,8 +102,8 @@ const stopTime = 10 * time.Second
 // awaitStop waits until no thread of a process that is sent SIGSTOP runs: on a busy machine they run on until one of them has had its turn
 // and has taken the signal.
 func (p *process) awaitStop(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, stopTime)
-	defer cancel()
+	late := time.NewTimer(stopTime)
+	defer late.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -112,8 +112,10 @@ func (p *process) awaitStop(ctx context.Context) error {
 		}
 		select {
 		case <-tick.C:
-		case <-limited.Done():
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-late.C:
+			return fmt.Errorf("stop process %d: a thread of it still runs after %s", p.id, stopTime)
 		}
 	}
 }
