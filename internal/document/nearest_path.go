@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NearestPath returns the file or folder that a person most likely meant by a path that is not there, "" where none is near: the first of its
-// names that is not there may be mistyped.
+// NearestPath returns the file that a person most likely meant by a path that is not there, "" where none is near: the first of its names that is
+// not there may be mistyped.
 func NearestPath(wrote string) string {
 	wrote = filepath.Clean(wrote)
 	names := strings.Split(wrote, string(filepath.Separator))
@@ -15,7 +15,7 @@ func NearestPath(wrote string) string {
 	if filepath.IsAbs(wrote) {
 		meant, names = string(filepath.Separator), names[1:]
 	}
-	for _, name := range names {
+	for i, name := range names {
 		next := filepath.Join(meant, name)
 		if _, err := os.Stat(next); err != nil {
 			entries, err := os.ReadDir(filepath.Clean(meant))
@@ -24,7 +24,9 @@ func NearestPath(wrote string) string {
 			}
 			var known []string
 			for _, e := range entries {
-				known = append(known, e.Name())
+				if last := i == len(names)-1; !last || !e.IsDir() {
+					known = append(known, e.Name())
+				}
 			}
 			near := Nearest(name, known)
 			if near == "" {

@@ -44,7 +44,8 @@ func TestNearestPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for wrote, want := range map[string]string{
-		"examples/dmeo/trial.yaml": "examples/demo/trial.yaml", "exmaples/demo/trail.yaml": "examples/demo/trial.yaml", "examples/fail": "examples/failover",
+		"examples/dmeo/trial.yaml": "examples/demo/trial.yaml", "exmaples/demo/trail.yaml": "examples/demo/trial.yaml", "examples/fail": "", // a folder is no file
+		"examples/failovr/trial.yaml":     "examples/failover/trial.yaml",
 		here + "/examples/demo/tril.yaml": here + "/examples/demo/trial.yaml", "nothing/like/it": "", "examples/demo/trial.yaml": "", "examples/demo/zzzzzz.yaml": "",
 	} {
 		if got := NearestPath(wrote); got != want {

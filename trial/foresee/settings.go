@@ -52,7 +52,7 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 			c.node.Dist = dist
 			nodes = append(nodes, c.node)
 		}
-		if checker.CheckSettings(ctx, deps.Machine, nodes...) == nil {
+		if !slices.ContainsFunc(nodes, loadsPlugin) && checker.CheckSettings(ctx, deps.Machine, nodes...) == nil {
 			continue
 		}
 		for i, c := range cells[release] {
@@ -62,6 +62,17 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 		}
 	}
 	return all
+}
+
+// loadsPlugin tells whether the settings of one cell may load a plugin, which would make the program know settings that it does not know in
+// another cell.
+func loadsPlugin(n engine.Node) bool {
+	for name := range n.Config {
+		if strings.Contains(name, "plugin") {
+			return true
+		}
+	}
+	return false
 }
 
 // SettingsAt asks a server that runs which settings of the cells it does not have or take.

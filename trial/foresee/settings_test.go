@@ -3,6 +3,7 @@ package foresee
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"plimsoll/engine"
@@ -26,7 +27,7 @@ func (a *asked) CheckSettings(_ context.Context, _ infra.Machine, nodes ...engin
 	a.checks++
 	for _, n := range nodes {
 		for name := range n.Config {
-			if n.Dist.Exact == "" || name != "known" {
+			if n.Dist.Exact == "" || name != "known" && name != "plugin_load_add" && !(name == "audit_mode" && slices.ContainsFunc(nodes, loadsPlugin)) {
 				return fmt.Errorf("%s: there is no setting %s", n.Dist.Exact, name)
 			}
 		}
@@ -50,6 +51,12 @@ func TestSettingsOfAllCellsAreReadAtOnce(t *testing.T) {
 	if all := SettingsOfLab(t.Context(), &trial, parts, lab.Deps{}); len(all) != 0 || product.finds != 1 || product.checks != 1 {
 		t.Errorf("%v, after the program was looked for %d times and asked %d times", all, product.finds, product.checks)
 	}
+	add("with a plugin", "plugin_load_add", "it")
+	add("without it", "audit_mode", "1")
+	if all := SettingsOfLab(t.Context(), &trial, parts, lab.Deps{}); len(all) != 1 || all[0].Of != "settings of without it" {
+		t.Errorf("a plugin of another cell hides that its setting is not known: %+v", all)
+	}
+	trial.Cells = trial.Cells[:12]
 	add("the odd one", "unknown", "1")
 	add("another like it", "unknown", "1")
 	all := SettingsOfLab(t.Context(), &trial, parts, lab.Deps{})

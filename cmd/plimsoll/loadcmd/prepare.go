@@ -2,7 +2,6 @@ package loadcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,7 +39,7 @@ func runLoadPrepare(ctx context.Context, c console.Streams, o options, yes bool)
 	err = w.Prepare(ctx, db, bar.Update)
 	bar.Close()
 	if err != nil {
-		if left := o.left(err); left != "" {
+		if left := o.left(ctx); left != "" {
 			fmt.Fprintln(c.Err, left)
 		}
 		return o.typed().Explain(fmt.Errorf("load the data of %s: %w", w.Name(), err))
@@ -49,9 +48,9 @@ func runLoadPrepare(ctx context.Context, c console.Streams, o options, yes bool)
 	return nil
 }
 
-// left says what an interrupted load leaves; "" of any other error, which says so itself.
-func (o options) left(err error) string {
-	if !errors.Is(err, context.Canceled) {
+// left says what a load leaves that was interrupted; "" of one that was not: its error says what happened.
+func (o options) left(ctx context.Context) string {
+	if ctx.Err() == nil {
 		return ""
 	}
 	return "The data is loaded in part, and stays. To remove it: " + o.typed().Cleanup()

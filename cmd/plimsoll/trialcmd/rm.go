@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/result"
 )
@@ -31,7 +32,10 @@ func newRm(c console.Streams) *cobra.Command {
 					dir = filepath.Join(home.ResultsFolder(), name)
 				}
 				if _, err := result.OpenHead(dir); err != nil { // nothing but a result is removed
-					return home.MeantResult(name, err)
+					if errors.Is(err, fs.ErrNotExist) { // one with a similar name is not proposed: it would be deleted
+						err = hint.With(err, "plimsoll trial list shows the results")
+					}
+					return err
 				}
 				found = append(found, result.Listed{Dir: dir})
 			}
