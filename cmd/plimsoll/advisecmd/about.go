@@ -118,7 +118,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if len(r.Findings) == 0 {
 		r.Unknown = append(r.Unknown, map[string]string{
 			"commit":  "No commit happened during the observation. Observe while the service is under its usual load.",
-			"storage": "The server shows no disk operations: the account must be able to run SHOW GLOBAL STATUS.",
+			"storage": "No disk operation was seen during the observation. Observe for longer (--for), while the service is under its usual load. The account must be able to run SHOW GLOBAL STATUS.",
 		}[about])
 	}
 	return r, errors.Join(scored(deps, r), keepPrediction(deps, r))
