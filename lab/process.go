@@ -3,14 +3,18 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"plimsoll/infra"
 )
 
 // process is that of a node's server, as long as it runs.
 type process struct {
-	mu      sync.Mutex
+	signals sync.Mutex // held while it is sent STOP or CONT: others see its state meanwhile
+
+	mu      sync.Mutex    // guards all below
 	running infra.Process // nil: it does not run
 	frozen  bool
 	ending  bool               // its end is no surprise
@@ -55,19 +59,43 @@ func (p *process) take(running infra.Process, unwatch context.CancelFunc) {
 // errNotRunning says that there is no process.
 var errNotRunning = errors.New("it is not running")
 
-// suspend sends STOP or CONT to it.
+// suspend sends STOP or CONT to it. If STOP fails it is sent CONT: the signal may have reached it all the same.
 func (p *process) suspend(ctx context.Context, signal string) error {
+	p.signals.Lock()
+	defer p.signals.Unlock()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running == nil {
+	running, was := p.running, p.frozen
+	p.mu.Unlock()
+	if running == nil {
 		return errNotRunning
 	}
-	if err := p.running.Signal(ctx, signal); err != nil {
-		return err
+	frozen, err := signal == "STOP", running.Signal(ctx, signal)
+	if err != nil {
+		if frozen = was; signal == "STOP" && !was {
+			thawed := thaw(ctx, running)
+			frozen, err = thawed != nil, errors.Join(err, thawed)
+		}
 	}
-	p.frozen = signal == "STOP"
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == running {
+		p.frozen = frozen
+	}
+	return err
+}
+
+// thaw lets a process go on, also when the context has ended.
+func thaw(ctx context.Context, p infra.Process) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), thawTime)
+	defer cancel()
+	if err := p.Signal(ctx, "CONT"); err != nil && !errors.Is(err, infra.ErrGone) {
+		return fmt.Errorf("let it go on: %w", err)
+	}
 	return nil
 }
+
+// thawTime is how long a machine may take to deliver CONT.
+const thawTime = 10 * time.Second
 
 // expectEnd says that it is going to end by itself, before the server is started again: nobody is told of it.
 func (p *process) expectEnd() {

@@ -84,7 +84,9 @@ func (m *member) still(ctx context.Context, do func() error) (time.Duration, err
 		return 0, err
 	}
 	err := do()
-	err = errors.Join(err, m.suspend(context.WithoutCancel(ctx), "CONT"))
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), thawTime)
+	defer cancel()
+	err = errors.Join(err, m.suspend(last, "CONT"))
 	return time.Since(began), err
 }
 

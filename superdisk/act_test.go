@@ -16,11 +16,14 @@ type acted struct {
 	t    *testing.T
 	done []string
 	held int // times
+
+	fails     error // of a removal
+	unbounded bool  // a command about md's own copies was run without a limit
 }
 
 func (*acted) Name() string { return "one" }
 
-func (a *acted) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+func (a *acted) Run(ctx context.Context, c infra.Command) (infra.Output, error) {
 	line := strings.Join(append([]string{c.Path}, c.Args...), " ")
 	if strings.Contains(line, "array_state") && strings.Contains(line, "/proc/self/mountinfo") {
 		return infra.Output{Stdout: blob(a.t, "whole.txt")}, nil
@@ -30,10 +33,16 @@ func (a *acted) Run(_ context.Context, c infra.Command) (infra.Output, error) {
 		a.held--
 		return infra.Output{}, errBusy
 	}
+	if _, bounded := ctx.Deadline(); strings.Contains(line, "sync") && !bounded {
+		a.unbounded = true
+	}
+	if strings.Contains(line, "--remove") {
+		return infra.Output{}, a.fails
+	}
 	return infra.Output{}, nil
 }
 
-var errBusy = errors.New("mdadm: hot remove failed for /dev/ubdb: Device or resource busy")
+var errBusy = &infra.ExitError{Command: "mdadm", Status: 1, Stderr: "mdadm: hot remove failed for /dev/ubdb: Device or resource busy"}
 
 // md holds a leg that it has given up while a copy to it ends.
 func TestALegIsRemovedOnceMdLetsGoOfIt(t *testing.T) {
@@ -45,6 +54,10 @@ func TestALegIsRemovedOnceMdLetsGoOfIt(t *testing.T) {
 	end()
 	if err := Remove(ctx, &acted{t: t, held: 1}, "/dev/md/sd", "/dev/ubdb"); !errors.Is(err, errBusy) {
 		t.Errorf("got %v, want what md said", err)
+	}
+	m = &acted{t: t, fails: infra.ErrNoProgram}
+	if err := Remove(t.Context(), m, "/dev/md/sd", "/dev/ubdb"); !errors.Is(err, infra.ErrNoProgram) || len(m.done) != 1 {
+		t.Errorf("without mdadm: %v after %q", err, m.done)
 	}
 }
 
@@ -58,7 +71,7 @@ func TestAComparisonLeavesMdTheRateOfTheSystem(t *testing.T) {
 		t.Errorf("compared to its end: %v, did %q", err, m.done)
 	}
 	m = &acted{t: t}
-	if err := StopComparing(t.Context(), m, "/dev/md127"); err != nil || !slices.ContainsFunc(m.done, resets) {
-		t.Errorf("stopped: %v, did %q", err, m.done)
+	if err := StopComparing(t.Context(), m, "/dev/md127"); err != nil || !slices.ContainsFunc(m.done, resets) || m.unbounded {
+		t.Errorf("stopped: %v, did %q, without a limit: %v", err, m.done, m.unbounded)
 	}
 }

@@ -132,6 +132,16 @@ func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
 	return Format(ctx, m, device)
 }
 
+// HalfMade says that an array has an XFS whose mkfs was cut off: FormatBlank makes it anew.
+func HalfMade(ctx context.Context, m infra.Machine, device string) (bool, error) {
+	kind, err := kindAt(ctx, m, device, 0)
+	if err != nil || kind != "xfs" {
+		return false, err
+	}
+	whole, err := formatted(ctx, m, device)
+	return err == nil && !whole, err
+}
+
 // formatted says whether the mkfs that made an XFS came to its end: until then sb_inprogress of the superblock is set, and nobody can mount it.
 func formatted(ctx context.Context, m infra.Machine, device string) (bool, error) {
 	const inProgress = 126 // offset in struct xfs_dsb
@@ -159,7 +169,8 @@ func blkid(ctx context.Context, m infra.Machine, device string, offset int64, ta
 	return value, nil
 }
 
-// Aside has a look at the file system of an array that is not mounted: it is mounted aside, to be read only. There may be none.
+// Aside has a look at the file system of an array that is not mounted: it is mounted aside, to be read only. There may be none, or one
+// that is half made, in which nothing can be yet.
 func Aside(ctx context.Context, m infra.Machine, array, aside string, look func(at string) error) (err error) {
 	kind, err := kindAt(ctx, m, array, 0)
 	if err != nil {
@@ -171,6 +182,11 @@ func Aside(ctx context.Context, m infra.Machine, array, aside string, look func(
 			err = fmt.Errorf("%s is not empty: %s", array, d.Holds)
 		}
 		return err
+	}
+	if kind == "xfs" {
+		if whole, err := formatted(ctx, m, array); err != nil || !whole {
+			return err
+		}
 	}
 	if err := m.MakeDir(ctx, aside); err != nil {
 		return err
@@ -238,11 +254,21 @@ func Fail(ctx context.Context, m infra.Machine, array, leg string) error {
 	return mdadm(ctx, m, array, "--fail", leg)
 }
 
-// Remove has md let go of a leg that it has given up. md refuses until the requests and the copy to it that were under way have ended.
+// Remove has md let go of a leg that it has given up. md refuses until the requests and the copy to it that were under way have ended; an
+// mdadm that cannot be run is not tried again.
 func Remove(ctx context.Context, m infra.Machine, array, leg string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, lettingGo, fmt.Errorf("md still holds %s after %s", leg, lettingGo))
+	ctx, cancel := context.WithTimeoutCause(ctx, lettingGo, fmt.Errorf("%s was not removed from %s within %s", leg, array, lettingGo))
 	defer cancel()
-	return poll.Try(ctx, 200*time.Millisecond, func() error { return mdadm(ctx, m, array, "--remove", leg) })
+	var cannot error
+	err := poll.Try(ctx, 200*time.Millisecond, func() error {
+		err := mdadm(ctx, m, array, "--remove", leg)
+		if refused := (*infra.ExitError)(nil); err == nil || errors.As(err, &refused) {
+			return err
+		}
+		cannot = err
+		return nil
+	})
+	return errors.Join(err, cannot)
 }
 
 // lettingGo is how long md may hold a leg that it has given up.

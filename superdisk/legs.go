@@ -143,8 +143,10 @@ func Compare(ctx context.Context, m infra.Machine, ref string, rate int64, tell 
 	}
 }
 
-// StopComparing ends a comparison that is under way, and what held its rate.
+// StopComparing ends a comparison that is under way, and what held its rate. It takes a minute at most.
 func StopComparing(ctx context.Context, m infra.Machine, array string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, fmt.Errorf("the comparison of %s was not stopped within a minute", array))
+	defer cancel()
 	if err := order(ctx, m, array, "idle"); err != nil {
 		return err
 	}

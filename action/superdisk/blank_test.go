@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/hint"
 )
 
 // A disk whose superblock was wiped still has the file system of its former array: a new array would mount it as its own, or be refused
@@ -108,5 +109,48 @@ func TestTheMarkOfACopyIsRemovedByWhoeverGoesOn(t *testing.T) {
 	}
 	if r, err := task.Check(t.Context(), on); err != nil || r.State != action.Satisfied {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// An XFS whose mkfs was cut off has nothing, and cannot be mounted to be looked at: the undo takes its array apart, and a plan says that it is made
+// anew.
+func TestAnXFSThatWasHalfMadeIsUndone(t *testing.T) {
+	for name, look := range map[string]string{"superdisk.create": "whole", "superdisk.migrate": "network-alone"} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, look)
+			m.unmounts()
+			m.said["/proc/self/mounts"], m.said["blkid -p -O"], m.fails["mount -o ro"] = "/dev/ubda", "xfs", 32
+			m.pages["/dev/ubdb"] = m.recorded("left.superblock")
+			for _, array := range []string{"/dev/md/sd", "/dev/md126", "/dev/md127"} {
+				m.pages[array] = append(make([]byte, 126), 1)
+			}
+			task := m.task(name, "local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt")
+			if r, err := task.Check(t.Context(), m.cluster(nil)); err != nil || !strings.Contains(r.Reason, "its XFS was not finished, and is made anew") {
+				t.Errorf("its plan: %+v, %v", r, err)
+			}
+			m.ran = nil
+			if err := task.(action.Undoer).Undo(t.Context(), m.cluster(nil), call()); err != nil {
+				t.Fatal(err)
+			}
+			if !m.did("wipefs -q -a /dev/md") || !m.did("--stop") || !m.did("--zero-superblock /dev/ubdb") {
+				t.Errorf("ran %q", m.ran)
+			}
+		})
+	}
+}
+
+// After a restart of the machine the array of a migration that was cut off is not assembled. Its leg is not wiped unseen, and the old disk is mounted
+// again all the same.
+func TestTheOldDiskIsMountedThoughTheLegIsNotWiped(t *testing.T) {
+	m, task := migrating(t)
+	m.hasNoArray()
+	m.said["/proc/self/mounts"], m.pages["/dev/ubdb"] = "", m.recorded("alone.superblock")
+	err := task.(action.Undoer).Undo(t.Context(), m.cluster(nil), call())
+	refused(t, err, "which is not assembled")
+	if advice := hint.Of(err); !strings.Contains(advice, "mdadm --assemble --run /dev/md/sd /dev/ubdb") || strings.Contains(advice, "superdisk.start") {
+		t.Errorf("it has one leg, and the advice is %q", advice)
+	}
+	if !m.did("mount /dev/ubda /run/mnt") || m.did("--zero-superblock") {
+		t.Errorf("ran %q", m.ran)
 	}
 }

@@ -114,7 +114,7 @@ func (c *check) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action
 }
 
 var wipeAction = action.Action{
-	Name: "superdisk.wipe", Version: 1,
+	Name: "superdisk.wipe", Version: 2,
 	About: "Makes a disk blank when its array is stopped, because its data is no longer needed: wipes the superblock and the beginning of the file system.",
 	New:   func() action.Task { return &wipe{} },
 }

@@ -81,6 +81,11 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		return recorded(ctx, on, a, r)
 	case found:
 		r.Reason = "the array exists but is not mounted"
+		half, err := c.halfMade(ctx, m, a)
+		if half != "" {
+			r.Reason += "; " + half
+		}
+		return r, err
 	case !s.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: s.Kernel.Why, Advice: "start the machine with another kernel"}
 	default:
@@ -91,6 +96,18 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		}
 	}
 	return r, err
+}
+
+// halfMade says that the file system of an array is made anew, "" if it is not.
+func (c *create) halfMade(ctx context.Context, m infra.Machine, a superdisk.Array) (string, error) {
+	if a.Mount != "" || !a.Running() {
+		return "", nil
+	}
+	half, err := superdisk.HalfMade(ctx, m, a.Device)
+	if err != nil || !half {
+		return "", err
+	}
+	return "its XFS was not finished, and is made anew", nil
 }
 
 // own says that an array consists of these two legs.
@@ -182,10 +199,14 @@ func (c *create) wipe(ctx context.Context, m infra.Machine, device string, stopp
 // mayWipe refuses a leg of an array that is not assembled, unless it is ours and was erased by an undo that was cut off.
 func (c *create) mayWipe(ctx context.Context, m infra.Machine, device string, super superdisk.Superblock) error {
 	empty, err := superdisk.EmptyLeg(ctx, m, device, super, c.Array)
+	look := "start the array (superdisk.start) to see its contents"
+	if super.ServedAlone() { // both legs are needed for that; superdisk/emergency-start would serve files of which a copy may have brought the half
+		look = fmt.Sprintf("assemble the array from this leg (mdadm --assemble --run %s %s) and repeat the undo, which looks at its contents", c.path(), device)
+	}
 	if err == nil && !empty {
 		err = &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is a leg of array %s (%s), which is not assembled on %s: Plimsoll cannot look at its contents", device, super.Name(), super.UUID(), m.Name()),
-			Advice: "start the array (superdisk.start) to see its contents; or, if you really want to remove it, wipe its legs yourself (mdadm --zero-superblock)",
+			Advice: look + "; or, if you really want to remove it, wipe its legs yourself (mdadm --zero-superblock)",
 		}
 	}
 	return err
@@ -211,7 +232,7 @@ func (c *create) takeDown(ctx context.Context, m infra.Machine, a superdisk.Arra
 		err = superdisk.Aside(ctx, m, a.Device, c.aside(), look)
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("read the contents of array %s: %w", a.Label(), err), "mount it at "+c.Mount+"to see its contents; Plimsoll does not take the array apart before that")
+		return hint.With(fmt.Errorf("read the contents of array %s: %w", a.Label(), err), "mount it at "+c.Mount+" to see its contents; Plimsoll does not take the array apart before that")
 	}
 	if len(left) > 0 {
 		return &hint.PermanentError{Reason: fmt.Sprintf("array %s contains %d files and folders now", a.Label(), len(left)), Advice: "move them away if you really want to remove the array"}

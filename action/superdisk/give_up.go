@@ -144,23 +144,21 @@ func (g *giveUp) take(ctx context.Context, on *cluster.Cluster, m infra.Machine,
 	if err := spare(a, leg); err != nil {
 		return nil, err
 	}
-	if err := leaves(ctx, on, m, a, leg); err != nil {
-		return nil, err
-	}
+	unrecorded := leaves(ctx, on, m, a, leg) // writes wait for the leg: it goes though there is no room for a record
 	if err := on.Volumes.ForceDetach(ctx, v.ID, v.Machine); err != nil && !errors.Is(err, infra.ErrNotAttached) {
-		return nil, errors.Join(err, note(ctx, on, m))
+		return nil, errors.Join(err, unrecorded, note(ctx, on, m))
 	}
 	out := action.Facts{"hung": true, "seconds": leg.HungFor.Seconds(), "volume": v.ID}
 	now, err := superdisk.Inspect(ctx, m)
 	if err != nil {
-		return out, err
+		return out, errors.Join(err, unrecorded)
 	}
 	if is, there := now.Find(a.UUID); there {
 		if _, in := is.Leg(superdisk.Network); in {
 			err = superdisk.RemoveGone(ctx, m, is.Device)
 		}
 	}
-	return out, errors.Join(err, note(ctx, on, m))
+	return out, errors.Join(err, unrecorded, note(ctx, on, m))
 }
 
 // Verify has nothing to add: a leg may hang a moment later.

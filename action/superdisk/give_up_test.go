@@ -2,6 +2,7 @@ package superdisk
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"plimsoll/infra"
@@ -13,6 +14,7 @@ type provider struct {
 	infra.Volumes
 	taken  []string
 	taking func() // before a volume is taken away
+	tagged error  // of every tag
 }
 
 func (p *provider) List(context.Context, map[string]string) ([]infra.Volume, error) { return nil, nil }
@@ -21,7 +23,7 @@ func (p *provider) Describe(_ context.Context, id string) (infra.Volume, error) 
 	return infra.Volume{ID: "vol-1", Machine: "m1"}, nil
 }
 
-func (p *provider) Tag(context.Context, string, map[string]string) error { return nil }
+func (p *provider) Tag(context.Context, string, map[string]string) error { return p.tagged }
 
 func (p *provider) ForceDetach(_ context.Context, id, _ string) error {
 	if p.taking != nil {
@@ -57,5 +59,21 @@ func TestTheOnlyLegInStepIsNotGivenUp(t *testing.T) {
 	m.shows("whole")
 	if out, err := task.take(t.Context(), on, m, a, leg); err != nil || len(volumes.taken) != 1 {
 		t.Errorf("it hangs and the other is in step: %v, %v, taken %v", out, err, volumes.taken)
+	}
+}
+
+// Writes wait for a leg that hangs: it is taken away though the record of it cannot be written, and the act says so.
+func TestALegThatHangsIsTakenAwayWithoutARecord(t *testing.T) {
+	m := pretends(t, "whole")
+	volumes := &provider{tagged: errors.New("the API is throttled")}
+	s, err := superdisk.Inspect(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := s.Find("sd")
+	leg, _ := a.Leg(superdisk.Network)
+	_, err = m.task("superdisk.give-up").(*giveUp).take(t.Context(), m.cluster(volumes), m, a, leg)
+	if !errors.Is(err, volumes.tagged) || len(volumes.taken) != 1 || !m.did("--remove detached") {
+		t.Errorf("%v, taken %v, ran %q", err, volumes.taken, m.ran)
 	}
 }

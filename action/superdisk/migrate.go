@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -72,6 +73,13 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	}
 	if r.Reason, err = s.fstab(ctx, m); err != nil {
 		return r, err
+	}
+	if found {
+		half, err := s.halfMade(ctx, m, a)
+		if err != nil {
+			return r, err
+		}
+		r.Reason = strings.Join(slices.DeleteFunc([]string{r.Reason, half}, func(why string) bool { return why == "" }), "; ")
 	}
 	switch source, err := superdisk.MountedOn(ctx, m, s.Mount); {
 	case err == nil && source == "" && found:
@@ -271,10 +279,10 @@ func (s *migrate) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 			return err
 		}
 	}
-	if err := s.wipe(ctx, m, network, found); err != nil {
+	if err := s.source(ctx, m, local); err != nil {
 		return err
 	}
-	return s.source(ctx, m, local)
+	return s.wipe(ctx, m, network, found)
 }
 
 // unmake stops the array, if it has nothing but the files of a copy that was cut off.

@@ -160,16 +160,22 @@ func wasLeg(before action.Facts, device string) bool {
 	return false
 }
 
-// Undo takes the leg out again: the other has all it has. A leg that was in the array before the step stays.
+// Undo takes the leg out again: the other has all it has. A leg that was in the array before the step stays. The array keeps nothing of the
+// copy's pace, which is reset by a copy that came to its end alone.
 func (r *rebuild) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	_, a, err := r.there(ctx, on)
+	m, a, err := r.there(ctx, on)
 	if err != nil {
 		return err
 	}
-	m, err := on.Machine(ctx, r.Node)
-	if err != nil {
-		return err
+	err = r.takeOut(ctx, on, m, a, c)
+	if a.Running() {
+		err = errors.Join(err, superdisk.ResetPace(ctx, m, a.Device))
 	}
+	return err
+}
+
+// takeOut takes the leg out, if it was not one before the step.
+func (r *rebuild) takeOut(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, c action.Call) error {
 	device, err := r.device(ctx, on, m, r.Volume)
 	if errors.Is(err, infra.ErrNotAttached) {
 		return nil

@@ -169,6 +169,19 @@ func suiteSignal(t *testing.T, s suite) {
 	}
 }
 
+// suiteStop stops a busy process again and again: when STOP returns it does not run any more, and after CONT it goes on.
+func suiteStop(t *testing.T, s suite) {
+	p := s.start(t, s.at("busy"), "echo ready; while :; do :; done")
+	eventually(t, "it is ready", func() bool { return s.shell(t, "cat log") != "" })
+	state := func() string { return s.shell(t, "sed 's/.*) //; s/ .*//' /proc/"+strconv.Itoa(p.ID())+"/stat") }
+	for range 5 {
+		must(t, p.Signal(t.Context(), "STOP"))
+		equal(t, "state when STOP has returned", state(), "T")
+		must(t, p.Signal(t.Context(), "CONT"))
+		eventually(t, "it goes on", func() bool { return state() == "R" })
+	}
+}
+
 func wait(t *testing.T, p infra.Process) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -21,6 +21,7 @@ func Run(t *testing.T, m infra.Machine, dir string) {
 		"Start":    suiteStart,
 		"Find":     suiteFind,
 		"Signal":   suiteSignal,
+		"Stop":     suiteStop,
 		"Files":    suiteFiles,
 		"CopyTree": suiteCopyTree,
 		"Lock":     suiteLock,

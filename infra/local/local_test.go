@@ -240,6 +240,5 @@ func TestAStoppedProcessRunsNoFurther(t *testing.T) {
 		if err := p.Signal(t.Context(), "CONT"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
 	}
 }

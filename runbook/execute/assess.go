@@ -13,14 +13,15 @@ import (
 )
 
 // unassessed lists the steps that were begun and not finished, and that nobody has looked at since: what came of them is not known.
-// Those that are taken back anyhow are not looked at before. One that changes nothing is listed if it may have left something under way.
+// Those that are taken back anyhow are not looked at before. One that changes nothing is listed if it may have left something under way:
+// its process died, or it could not tell how far it got.
 func (r *runner) unassessed() []*journal.Step {
 	undoes := r.state.Stopping == nil || r.state.Undoing
 	var all []*journal.Step
 	for _, i := range r.state.Items {
 		begun := i.Acts && i.Phase != journal.StepDone && i.Phase != journal.StepUndoing && r.assessed[i.Key] == nil
 		looks := begun && r.state.Looks(i)
-		if begun && !looks && !(undoes && r.state.Reversible(i)) || looks && mayOutlive(r, i) {
+		if begun && !looks && !(undoes && r.state.Reversible(i)) || looks && (i.Open || !r.written[i.Begun]) && mayOutlive(r, i) {
 			all = append(all, i)
 		}
 	}

@@ -354,6 +354,25 @@ steps:
 	}
 }
 
+// TestAStepWithoutAnEffectThatCameToItsEndIsNotLookedAtBeforeTheUndo has a step that changes nothing fail: what is undone does not wait for it.
+func TestAStepWithoutAnEffectThatCameToItsEndIsNotLookedAtBeforeTheUndo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/looks
+on_failure: undo
+steps:
+  - {id: change, uses: command, with: {run: "true", undo: "echo undone >> DIR/log"}}
+  - {id: look, uses: command, with: {effect: none, check: "echo checked >> DIR/log; exit 1", run: "echo end >> DIR/log; exit 2"}}
+`)})
+	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunUndone {
+		t.Errorf("outcome %q", st.Outcome)
+	}
+	if log := b.read("log"); !strings.HasSuffix(strings.TrimSpace(log), "end\nundone") {
+		t.Errorf("it did %q", log)
+	}
+}
+
 // examine looks at what one crash left.
 func examine(t *testing.T, b *bench, state, folder, when string) {
 	t.Helper()
