@@ -119,7 +119,7 @@ func (s *Cluster) MayGo(ctx context.Context, node string) error {
 		return err
 	}
 	if own != nil && own.Primary() && own.Followers > 0 {
-		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: fmt.Sprintf("make another node the primary first: plimsoll runbook plan mysql/switchover --cluster %s -i to=NODE", s.Name)}
+		return &hint.PermanentError{Reason: node + " is the primary, and cannot be removed", Advice: fmt.Sprintf("make another node the primary first: plimsoll runbook plan mysql/switchover --cluster %s -i to=NODE", hint.Quoted(s.Name))}
 	}
 	for _, n := range nodes {
 		if n.Name == node {
@@ -160,7 +160,7 @@ func led(ctx context.Context, on *Cluster, node string) (known bool, err error) 
 		return true, nil
 	}
 	return true, &hint.PermanentError{Reason: fmt.Sprintf("%s is the primary now: %s would come back as a second primary", primary.Name, node),
-		Advice: fmt.Sprintf("start it read-only by hand, then plimsoll runbook plan mysql/rejoin --cluster %s -i node=%s", on.Name, node)}
+		Advice: fmt.Sprintf("start it read-only by hand, then plimsoll runbook plan mysql/rejoin --cluster %s -i node=%s", hint.Quoted(on.Name), hint.Quoted(node))}
 }
 
 // Replaced refuses to let a server take writes again that was the primary before, when it has, or may have, a successor: it would be a second

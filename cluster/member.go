@@ -33,7 +33,7 @@ func leftRing(ctx context.Context, on *Cluster, nodes []Node, node string, addre
 			if m, is := ring.Find(address); is {
 				return &hint.PermanentError{
 					Reason: fmt.Sprintf("%s is still a member of the ring (%s, as %s sees it), and cannot be removed", node, m.Code(), n.Name),
-					Advice: fmt.Sprintf("take it out of the ring first: plimsoll runbook plan cql/remove-node --cluster %[1]s -i node=%[2]s; if it does not start any more: plimsoll runbook plan cql/replace-node --cluster %[1]s -i dead=%[2]s", on.Name, node),
+					Advice: fmt.Sprintf("take it out of the ring first: plimsoll runbook plan cql/remove-node --cluster %[1]s -i node=%[2]s; if it does not start any more: plimsoll runbook plan cql/replace-node --cluster %[1]s -i dead=%[2]s", hint.Quoted(on.Name), hint.Quoted(node)),
 				}
 			}
 		}

@@ -24,7 +24,7 @@ type Volumes interface {
 	// Modify changes a volume's limits, attached or not; what is zero stays. A volume only grows.
 	Modify(ctx context.Context, id string, change VolumeSpec) error
 	// Attach returns when the machine sees the volume. ErrVolumeInUse if another machine has it; fine if this one has. ErrNotFenced
-	// if it was taken by force from another machine, which is not seen to be stopped.
+	// if it was taken by force from another machine, which is not seen to be stopped. ErrNotRunning or ErrNoMachine if this one must run for it and does not.
 	Attach(ctx context.Context, id, machine string) error
 	// Detach returns when the machine has let go of the volume. ErrVolumeBusy while something in the machine uses it;
 	// ErrNotAttached if this machine does not have it.
@@ -85,6 +85,8 @@ var (
 	ErrVolumeBusy = errors.New("the volume is busy")
 	// ErrNoMachine says that the provider has no machine of that id.
 	ErrNoMachine = errors.New("no such machine")
+	// ErrNotRunning says that a machine does not run, and cannot do what was asked for before it does.
+	ErrNotRunning = errors.New("the machine is not running")
 	// ErrNotFenced says that the machine which had the volume may still run, and serve what it wrote elsewhere.
 	ErrNotFenced = errors.New("the machine that it was detached from by force has not been seen stopped")
 	// ErrNotAttached says that a machine does not have the volume.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -285,42 +286,91 @@ func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engin
 	return &hint.PermanentError{Reason: restart.Error(), Advice: advice}
 }
 
-// Undo puts back what the first check saw, on the server that it saw it on.
+// Undo puts back what the first check saw, on the server that it saw it on. A value that was changed since stays, and the other is put back.
 func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	node, err := c.ActedOn(v.Node)
 	if err != nil {
 		return err
 	}
 	at := v.on(node)
-	if err := at.stillOurs(ctx, on, c); err != nil {
+	since, err := at.changedSince(ctx, on, c)
+	if err != nil {
 		return err
 	}
-	return at.putBack(ctx, on, c)
+	ours := func(fact string) bool {
+		return !slices.ContainsFunc(since, func(s setSince) bool { return s.fact == fact })
+	}
+	if ours(valueFact) {
+		if err := at.putBackValue(ctx, on, c); err != nil {
+			return err
+		}
+	}
+	if ours(persistedFact) {
+		if err := at.putBackPersisted(ctx, on, c); err != nil {
+			return err
+		}
+	}
+	return at.remains(since)
 }
 
-// stillOurs refuses to put back a value that was changed since: what is there now is neither what the act left nor what was there before.
-func (v *variable) stillOurs(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+// The facts of a variable that are put back, each for itself.
+const (
+	valueFact     = "value"
+	persistedFact = "persisted"
+)
+
+// setSince is a value that was changed after the step had set it.
+type setSince struct{ fact, now, left, before string }
+
+// what says for people which value it is.
+func (s setSince) what() string {
+	if s.fact == persistedFact {
+		return "persisted value"
+	}
+	return "value"
+}
+
+// changedSince are the values that were changed since: what is there now is neither what the act left nor what was there before.
+func (v *variable) changedSince(ctx context.Context, on *cluster.Cluster, c action.Call) ([]setSince, error) {
 	if len(c.Output) == 0 { // the act did not end: nobody knows what it left
-		return nil
+		return nil, nil
 	}
 	_, settings, err := v.open(ctx, on)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shown, err := v.shown(ctx, on)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for fact, which := range map[string]string{"value": "value", "persisted": "persisted value"} {
+	var all []setSince
+	for _, fact := range []string{valueFact, persistedFact} {
 		before, noted := c.Before[fact].(string)
 		left, told := c.Output[fact].(string)
 		now, _ := shown[fact].(string)
 		if noted && told && now != before && now != left &&
 			!settings.SameValue(v.Name, before, now) && !settings.SameValue(v.Name, left, now) && !settings.SameValue(v.Name, v.Value, now) {
-			return action.ChangedSince(fmt.Sprintf("the %s of %s of node %s", which, v.Name, v.Node), orUnset(now), orUnset(left), orUnset(before))
+			all = append(all, setSince{fact, orUnset(now), orUnset(left), orUnset(before)})
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// remains is how an undo ends that has left these as they are.
+func (v *variable) remains(since []setSince) error {
+	if len(since) == 0 {
+		return nil
+	}
+	if len(since) == 1 {
+		s := since[0]
+		return action.ChangedSince(fmt.Sprintf("the %s of %s of node %s", s.what(), v.Name, v.Node), s.now, s.left, s.before)
+	}
+	var each []string
+	for _, s := range since {
+		each = append(each, fmt.Sprintf("the %s is %s, was made %s and was %s before", s.what(), s.now, s.left, s.before))
+	}
+	return &action.Remains{What: fmt.Sprintf("%s of node %s", v.Name, v.Node),
+		Why: "somebody changed it since, or a restart did, and it was left so: " + strings.Join(each, "; ")}
 }
 
 // orUnset says in words that a value is kept nowhere.
@@ -331,32 +381,35 @@ func orUnset(value string) string {
 	return value
 }
 
-func (v *variable) putBack(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	if before, ok := c.Before["value"].(string); ok {
-		if err := v.mayOpen(ctx, on, c, before); err != nil {
-			return err
-		}
-		if err := v.set(ctx, on, persistNo, before); err != nil {
-			return err
-		}
+func (v *variable) putBackValue(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	before, ok := c.Before[valueFact].(string)
+	if !ok {
+		return nil
 	}
-	before, ok := c.Before["persisted"].(string)
 	if err := v.mayOpen(ctx, on, c, before); err != nil {
 		return err
 	}
-	switch {
-	case !ok:
+	return v.set(ctx, on, persistNo, before)
+}
+
+func (v *variable) putBackPersisted(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	before, ok := c.Before[persistedFact].(string)
+	if !ok {
 		return nil
-	case before == notKept:
-		db, _, err := v.open(ctx, on)
-		if err != nil {
-			return err
-		}
-		k, err := v.keeper(ctx, on, db)
-		if err != nil {
-			return err
-		}
-		return k.forget(ctx, variableName(v.Name))
 	}
-	return v.set(ctx, on, persistOnly, before)
+	if err := v.mayOpen(ctx, on, c, before); err != nil {
+		return err
+	}
+	if before != notKept {
+		return v.set(ctx, on, persistOnly, before)
+	}
+	db, _, err := v.open(ctx, on)
+	if err != nil {
+		return err
+	}
+	k, err := v.keeper(ctx, on, db)
+	if err != nil {
+		return err
+	}
+	return k.forget(ctx, variableName(v.Name))
 }

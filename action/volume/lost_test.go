@@ -3,6 +3,7 @@ package volume
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,40 +22,44 @@ type machine struct {
 func (machine) ID(context.Context) (string, error)      { return "m1", nil }
 func (m machine) Running(context.Context) (bool, error) { return m.running, m.err }
 
-var errAttach = errors.New("the machine is not running")
-
 // unattaching is a provider that attaches nothing.
-type unattaching struct{ provider }
+type unattaching struct {
+	provider
+	why error
+}
 
-func (unattaching) Attach(context.Context, string, string) error { return errAttach }
+func (p unattaching) Attach(context.Context, string, string) error { return p.why }
 
 // A volume that was detached by force from a machine that is lost is not attached to it again: an undo would end there for ever.
 func TestADetachFromALostMachineIsUndoneWithoutIt(t *testing.T) {
+	stopped, busy := fmt.Errorf("attach vol-1 to m1: %w", infra.ErrNotRunning), errors.New("the provider is busy")
 	for name, c := range map[string]struct {
+		why    error
 		host   machine
 		force  bool
 		at     string // where the volume is now
 		undone bool
 	}{
-		"lost":                          {machine{}, true, "", true},
-		"terminated":                    {machine{err: infra.ErrNoMachine}, true, "", true},
-		"running":                       {machine{running: true}, true, "", false},
-		"not known":                     {machine{err: errors.New("no answer")}, true, "", false},
-		"as a planned change":           {machine{}, false, "", false},
-		"lost, and elsewhere meanwhile": {machine{}, true, "m2", false},
+		"lost":       {stopped, machine{}, true, "", true},
+		"terminated": {infra.ErrNoMachine, machine{err: infra.ErrNoMachine}, true, "", true},
+		"lost, and not attached for another reason": {busy, machine{}, true, "", false},
+		"running":                       {stopped, machine{running: true}, true, "", false},
+		"not known":                     {stopped, machine{err: errors.New("no answer")}, true, "", false},
+		"as a planned change":           {stopped, machine{}, false, "", false},
+		"lost, and elsewhere meanwhile": {stopped, machine{}, true, "m2", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &unattaching{provider{has: infra.Volume{ID: "vol-1", Machine: c.at}}}
+			p := &unattaching{provider{has: infra.Volume{ID: "vol-1", Machine: c.at}}, c.why}
 			on := &cluster.Cluster{Name: "c", Volumes: p, List: func(context.Context) ([]cluster.Node, error) {
 				return []cluster.Node{{Name: "n1", Host: c.host}}, nil
 			}}
 			call := action.Call{Progress: func(float64, string) {}}
 			err := (&detach{onMachine: onMachine{Volume: "vol-1", Node: "n1"}, Force: c.force}).Undo(t.Context(), on, call)
 			remains := action.RemainsOf(err)
-			if c.undone != (remains != nil) || !c.undone && !errors.Is(err, errAttach) {
+			if c.undone != (remains != nil) || !c.undone && !errors.Is(err, c.why) {
 				t.Errorf("undone: %v", err)
 			}
-			if remains != nil && (remains.What != "volume vol-1" || !strings.Contains(remains.Why, "it stays detached")) {
+			if remains != nil && (remains.What != "volume vol-1" || !strings.Contains(remains.Why, c.why.Error()+"); attach it when the machine runs again")) {
 				t.Errorf("it says %v", remains)
 			}
 		})

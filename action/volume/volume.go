@@ -170,10 +170,12 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	return nil, err
 }
 
-// Undo attaches it again. A machine that was lost cannot get it back: then it stays detached, which remains.
+// Undo attaches it again. A machine that was lost cannot get it back: then it stays detached, which remains. Another error than that the machine
+// does not run is one of the undo.
 func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	_, err := (&attach{d.onMachine}).Act(ctx, on, c)
-	if err == nil || !d.Force || d.Machine != "" {
+	gone := errors.Is(err, infra.ErrNotRunning) || errors.Is(err, infra.ErrNoMachine)
+	if !gone || !d.Force || d.Machine != "" {
 		return err
 	}
 	n, unknown := on.Node(ctx, d.Node)
@@ -185,5 +187,5 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	if lost := unseen == nil && !running || errors.Is(unseen, infra.ErrNoMachine); !lost || unread != nil || v.Machine != "" {
 		return err
 	}
-	return &action.Remains{What: "volume " + v.ID, Why: fmt.Sprintf("it stays detached: the machine of %s, from which it was detached by force, is not running", d.Node)}
+	return &action.Remains{What: "volume " + v.ID, Why: fmt.Sprintf("it stays detached, since the machine of %s, from which it was detached by force, does not run (%v); attach it when the machine runs again", d.Node, err)}
 }

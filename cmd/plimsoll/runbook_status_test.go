@@ -101,9 +101,15 @@ func TestStatusGoesOnBesideADamagedRecordOfRemainders(t *testing.T) {
 	}
 	for _, words := range [][]string{{"runbook", "status"}, {"runbook", "status", "whole-a1"}} {
 		out, said, code := typed(t, words...)
-		if code != 0 || !strings.Contains(out, "damaged: cluster orders: record 1 of what runs left undone on it cannot be read") || !strings.Contains(out, "not fixed yet: cluster orders2: n3 was left out by run whole-a1") {
+		if code != 0 || !strings.Contains(out, "damaged: cluster orders: record 1 of what runs left undone on it cannot be read") || !strings.Contains(out, "not fixed yet: cluster orders2: n3 was left out by run whole-a1") ||
+			!strings.Contains(out, "plimsoll runbook fixed whole-a1 --damaged --reason REASON") {
 			t.Errorf("%v: %d %s%s", words, code, out, said)
 		}
+	}
+	says(t, 0, "recorded as fixed: cluster orders: record 1", "runbook", "fixed", "whole-a1", "--damaged", "--reason", "nothing is left")
+	says(t, 2, "no record of the clusters of run whole-a1 is damaged", "runbook", "fixed", "whole-a1", "--damaged", "--reason", "nothing is left")
+	if out, said, _ := typed(t, "runbook", "status"); strings.Contains(out, "damaged:") || !strings.Contains(out, "not fixed yet: cluster orders2") {
+		t.Errorf("%s%s", out, said)
 	}
 }
 

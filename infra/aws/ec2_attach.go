@@ -59,6 +59,8 @@ func (v *Volumes) attachable(ctx context.Context, e *EC2, w ebsVolume, is infra.
 	case is.Zone != m.Zone:
 		return &hint.PermanentError{Reason: fmt.Sprintf("volume %s is in zone %s, and instance %s in %s", is.ID, is.Zone, m.ID, m.Zone),
 			Advice: "a volume never leaves its zone: use an instance in " + is.Zone + ", or copy the volume by a snapshot"}
+	case m.State == "terminated":
+		return terminated{&hint.PermanentError{Reason: fmt.Sprintf("instance %s is %s", m.ID, m.State), Advice: "attach a volume to an instance that is running or stopped"}}
 	case m.State != "running" && m.State != "stopped":
 		return &hint.PermanentError{Reason: fmt.Sprintf("instance %s is %s", m.ID, m.State), Advice: "attach a volume to an instance that is running or stopped"}
 	case is.ForcedFrom == "" || is.ForcedFrom == m.ID:
@@ -74,6 +76,11 @@ func (v *Volumes) attachable(ctx context.Context, e *EC2, w ebsVolume, is infra.
 	}
 	return err
 }
+
+// terminated refuses for good what is asked of an instance that does not run any more.
+type terminated struct{ *hint.PermanentError }
+
+func (t terminated) Unwrap() []error { return []error{t.PermanentError, infra.ErrNotRunning} }
 
 // attach asks for it under a name that is free. The name is only a wish: a machine calls its disks as it likes.
 func (e *EC2) attach(ctx context.Context, id string, m Machine) error {

@@ -35,7 +35,7 @@ var (
 )
 
 // ErrNotRunning says that a machine does not run.
-var ErrNotRunning = errors.New("the machine is not running")
+var ErrNotRunning = infra.ErrNotRunning
 
 // patience is how long a machine may take to boot on a busy host, and to be told something.
 const patience = 2 * time.Minute

@@ -72,6 +72,9 @@ func TestWhatAnUndoneMoveLeaves(t *testing.T) {
 		if got := moved.after(false, events); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+		if is := moved.leaves(want); is != (want != whole) {
+			t.Errorf("%s: something may remain: %v", want, is)
+		}
 		if got := moved.after(true, events); got != localOnly {
 			t.Errorf("done: got %q", got)
 		}

@@ -23,7 +23,8 @@ func wrongCode(r told, w way, s said, wasOver bool) string {
 	wrong := func(why string) string {
 		return fmt.Sprintf("%s: code %d, but the run is %q: %s: %s", strings.Join(s.Args, " "), s.Code, r.Status, why, tail(s.Err))
 	}
-	done, remains := r.Status == string(journal.RunDone), r.Status == journal.DoneWithRemainders || r.Status == journal.UndoneWithRemainders
+	done, stopped := r.Status == string(journal.RunDone), w == undo || w == giveUp || w == leaveIt
+	remains := r.Status == journal.DoneWithRemainders || r.Status == journal.UndoneWithRemainders && stopped // who wanted it to be done is told 1
 	switch {
 	case s.Hung || s.Killed:
 	case s.Code == 0 && w == resume && !done:
@@ -33,7 +34,7 @@ func wrongCode(r told, w way, s said, wasOver bool) string {
 	case s.Code == 0 && (w == giveUp || w == leaveIt) && r.Status != string(journal.RunCancelled) && r.Status != string(journal.RunUndone):
 		return wrong("0 is cancelled")
 	case s.Code == 6 != remains && !wasOver:
-		return wrong("6 is done or undone, with remainders")
+		return wrong("6 is done with remainders, or undone with remainders by a cancellation")
 	case s.Code != 0 && done && !wasOver:
 		return wrong("it is done")
 	}

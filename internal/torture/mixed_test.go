@@ -35,6 +35,8 @@ func TestACodeIsHeldAgainstTheStatus(t *testing.T) {
 	}{
 		{"done", resume, 0, false}, {"done", resume, 1, true}, {"undone", resume, 0, true}, {"undone", resume, 1, false}, {"undone", undo, 0, false},
 		{"cancelled", undo, 0, true}, {"cancelled", leaveIt, 0, false}, {journal.DoneWithRemainders, resume, 6, false}, {journal.DoneWithRemainders, resume, 0, true},
+		{journal.UndoneWithRemainders, undo, 6, false}, {journal.UndoneWithRemainders, undo, 1, true}, {journal.UndoneWithRemainders, resume, 1, false},
+		{journal.UndoneWithRemainders, resume, 6, true}, {journal.UndoneWithRemainders, resume, 0, true},
 		{"done", resume, 6, true}, {"failed", resume, 1, false}, {"failed", giveUp, 0, true},
 	} {
 		a := &attempt{}

@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/plan"
 )
 
 func (r *runner) beginCheck(i *journal.Step) {
@@ -231,7 +233,7 @@ func (r *runner) beginUndo(i *journal.Step) {
 		}
 		undone := &journal.Event{Kind: journal.Undone, Step: key, Took: time.Since(p.began)}
 		if remains := action.RemainsOf(err); remains != nil {
-			undone.Left = map[string]string{remains.What: advised(r, remains.Why)}
+			undone.Left = map[string]string{remains.What: plan.OnCluster(journal.OfRun(remains.Why, r.journal.Run()), cmp.Or(name, r.state.Header.Cluster))}
 		} else if err != nil {
 			return nil, fmt.Errorf("undo: %w", err)
 		}

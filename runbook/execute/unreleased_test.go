@@ -135,6 +135,28 @@ func TestAClaimThatWasNeverStoredIsNotToldToStay(t *testing.T) {
 	}
 }
 
+// A cluster that another run takes just now is not given back, and nobody is told that it was.
+func TestWhatAnotherRunHasMeanwhileIsNotToldToBeReleased(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shared := &runbooktest.MemoryLock{}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return lookedAt{shared} }
+	run := b.begin(Request{Book: b.parse(`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`)})
+	b.runSession(run, journal.Command{Do: "run"})
+	shared.Mute = true
+	b.runSession(run, journal.Command{Do: "cancel"})
+	open := b.Open
+	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		if _, err := b.Store.Acquire(ctx, lock.LeaseName(name), "another", time.Minute); err != nil {
+			t.Error(err)
+		}
+		return open(ctx, name)
+	}
+	if gave, err := b.GiveBack(t.Context(), run); gave || err != nil {
+		t.Errorf("gave back %v, %v", gave, err)
+	}
+}
+
 // slow is a cluster that takes its time to remove a claim.
 type slow struct {
 	*runbooktest.MemoryLock

@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,16 +19,18 @@ import (
 // Remainder is what a run left undone on a cluster, until it is mended: a target that a step left out, what the undo of a step left as it is,
 // or all that stands of a run whose cluster was given back as it is.
 type Remainder struct {
-	Cluster string    `json:"cluster"`
-	Run     string    `json:"run"`
-	Runbook string    `json:"runbook"`
-	Step    string    `json:"step,omitempty"`
-	Target  string    `json:"target,omitempty"` // that was left out; empty: the run was left as it is
-	Undo    bool      `json:"undo,omitempty"`   // the target was left by the undo of the step
-	Why     string    `json:"why"`
-	At      time.Time `json:"at,omitzero"`
-	Mended  string    `json:"mended,omitempty"` // by which run, or by whom and why: it is none any more
-	Damage  string    `json:"damage,omitempty"` // why the record cannot be read: what it says is not known
+	Cluster string         `json:"cluster"`
+	Run     string         `json:"run"`
+	Runbook string         `json:"runbook"`
+	Step    string         `json:"step,omitempty"`
+	Target  string         `json:"target,omitempty"` // that was left out; empty: the run was left as it is
+	Undo    bool           `json:"undo,omitempty"`   // the target was left by the undo of the step
+	Inputs  map[string]any `json:"inputs,omitempty"` // of the step whose undo it was: another step of that name is about something else
+	Why     string         `json:"why"`
+	At      time.Time      `json:"at,omitzero"`
+	Mended  string         `json:"mended,omitempty"` // by which run, or by whom and why: it is none any more
+	Damage  string         `json:"damage,omitempty"` // why the record cannot be read: what it says is not known
+	Record  int            `json:"record,omitempty"` // the number of that record
 }
 
 // String says it for people.
@@ -58,7 +62,7 @@ func (s *State) Remainders() []Remainder {
 				all = append(all, m)
 			}
 		case StepUndone:
-			m.Undo = true
+			m.Undo, m.Inputs = true, i.about()
 			for _, m.Target = range document.SortedKeys(i.Left) {
 				m.Why = i.Left[m.Target]
 				all = append(all, m)
@@ -66,6 +70,11 @@ func (s *State) Remainders() []Remainder {
 		}
 	}
 	return all
+}
+
+// LeftByUndo are those of the run's remainders that undos have left, also of a run that was not undone to the end.
+func (s *State) LeftByUndo() []Remainder {
+	return slices.DeleteFunc(s.Remainders(), func(m Remainder) bool { return !m.Undo })
 }
 
 // Keep notes a remainder in a store.
@@ -77,19 +86,46 @@ func (m Remainder) Keep(ctx context.Context, store *durable.Store) error {
 	return store.Keep(ctx, remainderKind, m.Cluster, data)
 }
 
-// WorkedOn tells whether a step of the run was about a target: it was named to it, or the step is of the action that left it out.
+// WorkedOn tells whether a step of the run was about a target: it was named to it, or the step is of the action that left it out. What an undo
+// left is no node but a sentence: the step that was undone must have acted again, on the same cluster, with the same inputs.
 func (s *State) WorkedOn(m Remainder) bool {
 	return slices.ContainsFunc(s.Items, func(i *Step) bool {
 		if i.Phase != StepDone || s.Looks(i) {
 			return false
 		}
-		return runbook.TextOf(i.Inputs["node"]) == m.Target || i.Target == m.Target || s.Header.Runbook == m.Runbook && i.Key == m.Step
+		again := s.Header.Runbook == m.Runbook && i.Key == m.Step
+		if m.Undo {
+			return again && i.Acts && cmp.Or(i.Cluster, s.Header.Cluster) == m.Cluster && alike(i.about(), m.Inputs)
+		}
+		return again || runbook.TextOf(i.Inputs["node"]) == m.Target || i.Target == m.Target
 	})
+}
+
+// about is what a step was given when it acted, with the node where it names none and found the primary.
+func (i *Step) about() map[string]any {
+	inputs := maps.Clone(i.Did)
+	if node, found := i.Found["node"]; found && (inputs["node"] == nil || inputs["node"] == "") {
+		if inputs == nil {
+			inputs = map[string]any{}
+		}
+		inputs["node"] = node
+	}
+	return inputs
+}
+
+// alike compares inputs as they are stored: a number may have been read back since.
+func alike(a, b map[string]any) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
+	}
+	one, err := json.Marshal(a)
+	other, failed := json.Marshal(b)
+	return err == nil && failed == nil && bytes.Equal(one, other)
 }
 
 // Same tells whether two records are about the same remainder.
 func (m Remainder) Same(o Remainder) bool {
-	return o.Run == m.Run && o.Step == m.Step && o.Target == m.Target && o.Damage == m.Damage
+	return o.Run == m.Run && o.Step == m.Step && o.Target == m.Target && o.Record == m.Record
 }
 
 // AllRemainders are the records of a cluster, in their order, also of what was mended. One that cannot be read says so, and hides no other.
@@ -102,7 +138,7 @@ func AllRemainders(ctx context.Context, store *durable.Store, cluster string) ([
 	for _, record := range records {
 		var m Remainder
 		if err := json.Unmarshal(record.Data, &m); err != nil {
-			m = Remainder{Cluster: cluster, At: record.At, Damage: fmt.Sprintf("record %d of what runs left undone on it cannot be read (%v): check whether something of a run from before %s is left",
+			m = Remainder{Cluster: cluster, Record: record.Number, At: record.At, Damage: fmt.Sprintf("record %d of what runs left undone on it cannot be read (%v): check whether something of a run from before %s is left",
 				record.Number, err, record.At.Local().Format(time.DateTime))}
 		}
 		all = append(all, m)

@@ -52,7 +52,7 @@ func (l *Locks) clear(ctx context.Context, m ClusterLock, cluster string, lease 
 	return m.Clear(limited, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: l.Holder, Epoch: lease.Epoch})
 }
 
-// GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any. A cluster that
+// GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether it gave any back. A cluster that
 // does not let its claim be removed stays held, and a later call tries again: ErrClaimStays. A person asked for it, and waits for a slow one.
 func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error) {
 	return l.eachHeld(ctx, run, func(m ClusterLock, cluster string, lease durable.Lease) error {
@@ -109,7 +109,7 @@ func (l *Locks) unreleased(ctx context.Context, run string, st *journal.State) (
 // ErrClaimStays says that the claim of a run that has ended could not be removed from its cluster.
 var ErrClaimStays = errors.New("the claim of the ended run could not be removed")
 
-// eachHeld gives back each cluster that a run still holds, if the run has ended. It tells whether there was any.
+// eachHeld gives back each cluster that a run still holds, if the run has ended. It tells whether it gave any back, and could give back all.
 func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterLock, string, durable.Lease) error) (gave bool, err error) {
 	st, err := journal.Load(ctx, l.Store, l.Actions, run)
 	if err != nil {
@@ -145,9 +145,10 @@ func (l *Locks) eachHeld(ctx context.Context, run string, giveBack func(ClusterL
 			err = errors.Join(err, opening)
 			continue
 		}
-		err = errors.Join(err, giveBack(l.ClusterLockOf(one), name, lease))
+		giving := giveBack(l.ClusterLockOf(one), name, lease)
+		gave, err = gave || giving == nil, errors.Join(err, giving)
 	}
-	return err == nil, err
+	return gave && err == nil, err
 }
 
 // orphaned frees a cluster that a process took for a run and died before it made the run: nobody can resume or cancel that one.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"plimsoll/hint"
 	"plimsoll/runbook/books"
@@ -13,12 +15,13 @@ import (
 var shipped = regexp.MustCompile(`(^|[^\w/.-]|plimsoll runbook [a-z]+ )(?:run )?((?:aurora|cql|kube|mysql|rds|singlestore|superdisk)/[a-z][a-z-]*[a-z])( --cluster)?((?: -i [a-z_0-9]+=\S+)*)`)
 
 // ofDisks is the command that shows Super Disks: of this machine, where it names no cluster.
-var ofDisks = regexp.MustCompile(`plimsoll superdisk status\b`)
+const ofDisks = "plimsoll superdisk status"
 
 // OnCluster makes of the runbooks that an advice names commands for a cluster: an action does not know how that is called. An input that the
-// runbook needs, and that the advice does not give, is marked as one that a person fills in.
+// runbook needs, and that the advice does not give, is marked as one that a person fills in. A command that is whole stays as it is.
 func OnCluster(text, cluster string) string {
-	text = ofDisks.ReplaceAllLiteralString(text, "plimsoll superdisk status "+cluster)
+	cluster = hint.Quoted(cluster)
+	text = disksOf(text, cluster)
 	return shipped.ReplaceAllStringFunc(text, func(found string) string {
 		parts := shipped.FindStringSubmatch(found)
 		if parts[3] != "" { // it is whole
@@ -36,4 +39,23 @@ func OnCluster(text, cluster string) string {
 		}
 		return command + parts[4]
 	})
+}
+
+// disksOf names the cluster to each command that shows Super Disks and names none yet.
+func disksOf(text, cluster string) string {
+	before, after, found := strings.Cut(text, ofDisks)
+	if !found {
+		return text
+	}
+	rest := disksOf(after, cluster)
+	if named, is := strings.CutPrefix(after, " "+cluster); inWord(after) || is && !inWord(named) {
+		return before + ofDisks + rest
+	}
+	return before + ofDisks + " " + cluster + rest
+}
+
+// inWord tells whether a text begins in the middle of a word.
+func inWord(text string) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	return size > 0 && (r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -13,11 +13,15 @@ func TestARunbookThatIsAdvisedIsAWholeCommand(t *testing.T) {
 		"plimsoll runbook run kube/pause --cluster shop":                "plimsoll runbook run kube/pause --cluster shop",
 		"change the file, then run kube/rolling-restart":                "change the file, then plimsoll runbook plan kube/rolling-restart --cluster shop",
 		"plimsoll superdisk status shows those it has":                  "plimsoll superdisk status shop shows those it has",
+		"plimsoll superdisk status":                                     "plimsoll superdisk status shop",
+		"plimsoll superdisk status, then plimsoll superdisk status.":    "plimsoll superdisk status shop, then plimsoll superdisk status shop.",
 		"plimsoll runbook run mysql/failover helps":                     "plimsoll runbook run mysql/failover --cluster shop helps",
 		"the files are in /var/lib/mysql/data and rds/external-replica": "the files are in /var/lib/mysql/data and plimsoll runbook plan rds/external-replica --cluster shop -i source=FILL_IN -i replica=FILL_IN",
 	} {
 		if got := OnCluster(advice, "shop"); got != want {
 			t.Errorf("%q\nis   %q\nwant %q", advice, got, want)
+		} else if again := OnCluster(got, "shop"); again != got {
+			t.Errorf("made whole twice, %q\nis   %q", got, again)
 		}
 	}
 }

@@ -131,6 +131,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case stays != nil && why == "":
 		said := fmt.Errorf("run %s was cancelled, but step %s could not be undone: %s; what stays done: %s", run, stays.Key, stays.Error, strings.Join(stand, ", "))
 		if st.Outcome == journal.RunCancelled {
+			tellUndone(c, st)
 			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
 		}
 		advice := stays.Advice
@@ -147,8 +148,11 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		for _, m := range st.Remainders() {
-			fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, plan.OnCluster(m.Why, m.Cluster))
+			if !m.Undo {
+				fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, plan.OnCluster(m.Why, m.Cluster))
+			}
 		}
+		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitRemainders}
 	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == "cancel"):
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
@@ -163,6 +167,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		return nil
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Outcome)
+		tellUndone(c, st)
 		return nil
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
@@ -176,10 +181,8 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 
 // tellUndone says what the undo of a run left as it is.
 func tellUndone(c console.Streams, st *journal.State) {
-	for _, m := range st.Remainders() {
-		if m.Undo {
-			fmt.Fprintf(c.Err, "the undo of step %s left %s: %s\n", m.Step, m.Target, m.Why)
-		}
+	for _, m := range st.LeftByUndo() {
+		fmt.Fprintf(c.Err, "the undo of step %s left %s: %s\n", m.Step, m.Target, m.Why)
 	}
 }
 

@@ -52,7 +52,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	}
 	for _, m := range p.Left {
 		if m.Damage != "" {
-			fmt.Fprintf(w, "Damaged: %s\n", m)
+			fmt.Fprintf(w, "Damaged: %s; plimsoll runbook status names the command that records that you have\n", m)
 			continue
 		}
 		m.Why = plan.OnCluster(m.Why, m.Cluster)

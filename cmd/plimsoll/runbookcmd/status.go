@@ -129,7 +129,7 @@ func remainders(ctx context.Context, c console.Streams, d *runs.Service, all []S
 				return err
 			}
 			for _, m := range open {
-				fmt.Fprintln(c.Prose(), notFixed(m))
+				fmt.Fprintln(c.Prose(), notFixed(m, s.Run))
 			}
 		}
 	}
@@ -142,10 +142,10 @@ func tellUnreleased(c console.Streams, s Status) {
 	}
 }
 
-// notFixed says what is left undone, and how it is recorded that it is fixed.
-func notFixed(m journal.Remainder) string {
+// notFixed says what is left undone on the cluster of a run, and how it is recorded that it is fixed.
+func notFixed(m journal.Remainder, run string) string {
 	if m.Damage != "" {
-		return fmt.Sprintf("damaged: %s", m)
+		return fmt.Sprintf("damaged: %s; once you have, record it: plimsoll runbook fixed %s --damaged --reason REASON", m, run)
 	}
 	m.Why = plan.OnCluster(m.Why, m.Cluster)
 	return fmt.Sprintf("not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON", m, m.Run)
@@ -217,7 +217,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 		}
 		for _, m := range open {
 			if m.Run == run || m.Damage != "" {
-				fmt.Fprintln(c.Prose(), notFixed(m))
+				fmt.Fprintln(c.Prose(), notFixed(m, run))
 			}
 		}
 	}
