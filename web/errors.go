@@ -17,7 +17,7 @@ import (
 	"plimsoll/web/access"
 )
 
-var errNoPage = errors.New("nothing is at this address")
+var errNoPage = errors.New("there is no page at this address")
 
 // roleError is a page or an act that needs a role which the person has not.
 type roleError struct{ needs access.Role }

@@ -3,10 +3,17 @@ package web
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 )
+
+func TestAnAddressWithoutAPageSaysSo(t *testing.T) {
+	if a := newHouse(t).entered().get("/nothing", "Accept", "application/json"); a.status != http.StatusNotFound || !strings.Contains(a.body, "there is no page at this address") {
+		t.Errorf("it is answered %d: %s", a.status, a.body)
+	}
+}
 
 func TestABrowserThatLeftIsNotLogged(t *testing.T) {
 	h := newHouse(t)

@@ -29,6 +29,7 @@ func functions(book words.Book, now func() time.Time, given func(string) string)
 		"iso":     func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"percent": func(share float64) string { return fmt.Sprintf("%.0f", 100*share) },
 		"name":    func(l words.Language) string { return words.Names[l] },
+		"colour":  func(state any) string { return classOf(fmt.Sprint(state)) },
 		"shape":   func(state any) string { return shapeOf(fmt.Sprint(state)) },
 		"parts":   parts,
 		"list":    func(items ...string) []string { return items },
@@ -144,6 +145,17 @@ func command(words ...any) string {
 		out = append(out, hint.Quoted(fmt.Sprint(w)))
 	}
 	return strings.Join(out, " ")
+}
+
+// classOf is the class that gives a state its colour. What is done or undone with remainders is a warning: somebody has to look at them.
+func classOf(state string) string {
+	switch state {
+	case journal.DoneWithRemainders:
+		return "s-done s-remainders"
+	case journal.UndoneWithRemainders:
+		return "s-undone s-remainders"
+	}
+	return "s-" + state
 }
 
 // shapeOf is which shape stands for a state, so that nobody needs its colour.

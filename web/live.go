@@ -3,13 +3,13 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +41,6 @@ type live struct {
 	streams int
 	shows   map[string]*show
 	pages   []sentPage         // the last, the latest at the end
-	number  int                // of the last of them
 	deaf    context.CancelFunc // ends listening; nil: nobody looks at runs
 }
 
@@ -67,9 +66,9 @@ func newLive(ctx context.Context, s *Server) *live {
 // sentPage is what a page showed when it was sent. Its stream begins with what has changed since: a large fleet is not sent twice, and the browser does not go
 // through all of it once more.
 type sentPage struct {
-	number int
-	at     time.Time
-	parts  map[string]string
+	token string // random: of another process there is no page with the same
+	at    time.Time
+	parts map[string]string
 }
 
 const (
@@ -77,25 +76,25 @@ const (
 	sentFor   = 10 * time.Second // a stream begins as soon as the page is there
 )
 
-// sent keeps what a page shows until its stream begins.
-func (l *live) sent(parts map[string]string) int {
+// sent keeps what a page shows until its stream begins, and returns the token by which the stream asks for it; "" for a page without parts.
+func (l *live) sent(parts map[string]string) (token string) {
 	if len(parts) == 0 {
-		return 0
+		return ""
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.pages = slices.DeleteFunc(l.pages, func(p sentPage) bool { return now.Sub(p.at) > sentFor })
 	l.pages = slices.Delete(l.pages, 0, max(len(l.pages)-mostPages+1, 0))
-	l.number++
-	l.pages = append(l.pages, sentPage{l.number, now, parts})
-	return l.number
+	token = rand.Text()
+	l.pages = append(l.pages, sentPage{token, now, parts})
+	return token
 }
 
-// shown returns what the page of a number showed, once. Where nobody knows that any more, the stream sends all of it.
-func (l *live) shown(number string) map[string]*part {
+// shown returns what the page of a token showed, once. Where nobody knows that any more, or it was long ago, the stream sends all of it.
+func (l *live) shown(token string) map[string]*part {
 	l.mu.Lock()
-	n := slices.IndexFunc(l.pages, func(p sentPage) bool { return strconv.Itoa(p.number) == number })
+	n := slices.IndexFunc(l.pages, func(p sentPage) bool { return p.token == token && time.Since(p.at) <= sentFor })
 	var page sentPage
 	if n >= 0 {
 		page = l.pages[n]

@@ -21,7 +21,7 @@ type listener struct {
 	closed chan struct{}
 }
 
-// listen reads the stream of a page; of one that the visitor has already, by its number.
+// listen reads the stream of a page; of one that the visitor has already, by its token.
 func listen(t testing.TB, v *visitor, page string, sent ...string) (*listener, http.Header) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +26,7 @@ type query struct {
 
 // queried is a query that is asked, or was.
 type queried struct {
-	at    time.Time
+	at    time.Time     // when it was answered; zero: not yet
 	over  chan struct{} // closed when it is answered
 	lines []store.Line
 	err   error
@@ -56,28 +57,27 @@ func (s *Server) query(ctx context.Context, expr string, from, to time.Time, ste
 }
 
 func (s *Server) ask(ctx context.Context, what query, one *queried) ([]store.Line, error) {
-	defer s.queries.answered(what, one)
+	defer func() { s.queries.answered(what, one, s.Now()) }()
 	one.err = errors.New("the query was not answered") // should it panic
 	one.lines, one.err = s.Watch.Query(ctx, what.expr, what.from, what.to, what.step)
 	return slices.Clone(one.lines), one.err
 }
 
-// join returns the query if it is asked, or was just now; else whoever joins it first is to ask it.
+// old tells that what was answered is not on the curve any more.
+func (q *queried) old(now time.Time) bool { return !q.at.IsZero() && now.Sub(q.at) >= queriedFor }
+
+// join returns the query if it is being asked, or was answered just now; else whoever joins it first is to ask it.
 func (q *queries) join(what query, now time.Time) (one *queried, first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if one := q.kept[what]; one != nil && now.Sub(one.at) < queriedFor {
+	if one := q.kept[what]; one != nil && !one.old(now) {
 		return one, false
 	}
-	one = &queried{at: now, over: make(chan struct{})}
+	one = &queried{over: make(chan struct{})}
 	if q.kept == nil {
 		q.kept = map[query]*queried{}
 	}
-	for other, old := range q.kept {
-		if now.Sub(old.at) >= queriedFor {
-			delete(q.kept, other)
-		}
-	}
+	maps.DeleteFunc(q.kept, func(_ query, one *queried) bool { return one.old(now) })
 	if len(q.kept) < mostQueries {
 		q.kept[what] = one
 	}
@@ -85,9 +85,10 @@ func (q *queries) join(what query, now time.Time) (one *queried, first bool) {
 }
 
 // answered lets those go on who wait for it. An error is nobody else's.
-func (q *queries) answered(what query, one *queried) {
+func (q *queries) answered(what query, one *queried, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	one.at = now
 	if one.err != nil && q.kept[what] == one {
 		delete(q.kept, what)
 	}

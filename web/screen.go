@@ -60,7 +60,7 @@ type frame struct {
 	UTC      bool
 	Zone     string
 	Page     any
-	Sent     int // a number by which the page's stream knows what the page shows already; 0: it has none
+	Sent     string // a token by which the page's stream knows what the page shows already; "": it has none
 
 	parts map[string]string
 }

@@ -23,7 +23,7 @@ import (
 	"plimsoll/watch/store"
 )
 
-var sentNumber = regexp.MustCompile(` data-sent="(\d+)"`)
+var sentToken = regexp.MustCompile(` data-sent="([A-Z2-7]{26})"`)
 
 // What a page shows already its stream does not send again: of a fleet of 500 in which one instance changed in between, one row.
 func TestAStreamBeginsWithWhatThePageLacks(t *testing.T) {
@@ -31,11 +31,11 @@ func TestAStreamBeginsWithWhatThePageLacks(t *testing.T) {
 	m := newMoving(500)
 	h.Watch.Fleet = m.picture
 	v := h.entered()
-	number := func() string {
+	token := func() string {
 		t.Helper()
-		found := sentNumber.FindStringSubmatch(v.get("/fleet").body)
+		found := sentToken.FindStringSubmatch(v.get("/fleet").body)
 		if found == nil {
-			t.Fatal("the page has no number")
+			t.Fatal("the page has no token")
 		}
 		return found[1]
 	}
@@ -49,11 +49,11 @@ func TestAStreamBeginsWithWhatThePageLacks(t *testing.T) {
 			return [2]string{}
 		}
 	}
-	same, _ := listen(t, v, "/fleet", number())
+	same, _ := listen(t, v, "/fleet", token())
 	if e := first(same); e[0] != "ping" {
 		t.Errorf("to a page that shows all of it %s of %d bytes is sent", e[0], len(e[1]))
 	}
-	before := number()
+	before := token()
 	m.change(func(all []watch.Instance) { all[300].Throughput = ptr(4321) })
 	same.hear(t, "part", "4,321/s") // so that whoever comes now is shown that
 	changed, _ := listen(t, v, "/fleet", before)
@@ -63,6 +63,12 @@ func TestAStreamBeginsWithWhatThePageLacks(t *testing.T) {
 	}
 	again, _ := listen(t, v, "/fleet", before) // as a browser does whose stream broke: it has seen more since
 	again.hear(t, "part", `"id":"fleet","html"`)
+	late := token()
+	h.live.mu.Lock()
+	h.live.pages[len(h.live.pages)-1].at = time.Now().Add(-2 * sentFor)
+	h.live.mu.Unlock()
+	slow, _ := listen(t, v, "/fleet", late)
+	slow.hear(t, "part", `"id":"fleet","html"`)
 	for range 3 * mostPages {
 		v.get("/alerts")
 	}
@@ -70,6 +76,21 @@ func TestAStreamBeginsWithWhatThePageLacks(t *testing.T) {
 	defer h.live.mu.Unlock()
 	if len(h.live.pages) > mostPages {
 		t.Errorf("%d pages are kept whose streams have not begun", len(h.live.pages))
+	}
+}
+
+// A browser whose stream breaks asks again with what its address says: what another process has sent meanwhile is not what its page shows.
+func TestAPageOfAnotherProcessIsNotKnown(t *testing.T) {
+	one, other := newLive(t.Context(), nil), newLive(t.Context(), nil)
+	defer one.close()
+	defer other.close()
+	sent := one.sent(map[string]string{"fleet": "old"})
+	other.sent(map[string]string{"fleet": "new"})
+	if parts := other.shown(sent); len(parts) > 0 {
+		t.Errorf("to a page of another process %d parts are known", len(parts))
+	}
+	if parts := one.shown(sent); parts["fleet"] == nil || parts["fleet"].html != "old" {
+		t.Errorf("of its own page it knows %v", parts)
 	}
 }
 
@@ -196,6 +217,31 @@ func TestALongJournalIsReadPieceByPiece(t *testing.T) {
 	}
 	if row, read, err := h.rowFor(t.Context(), stored, 0); err != nil || read != 0 || row.Changed != whole.Changed {
 		t.Errorf("once it is known it is %+v, with %d entries read, %v", row, read, err)
+	}
+}
+
+// However many runs have ended, a list goes on with a long journal where it stopped at the look before.
+func TestALongJournalIsReadOnAmongManyRuns(t *testing.T) {
+	h := newHouse(t)
+	stored, whole := h.ended(h.entered())
+	for pieces := 1; ; pieces++ {
+		_, read, err := h.rowFor(t.Context(), stored, 3)
+		if err != nil || pieces > whole.Events {
+			t.Fatalf("after %d pieces of 3 it has not read %d entries: %v", pieces, whole.Events, err)
+		}
+		if read == 0 {
+			break
+		}
+		for n := range 600 { // for which nothing is left
+			another := stored
+			another.ID = fmt.Sprint("another ", n)
+			if row, read, err := h.rowFor(t.Context(), another, 0); err != nil || read != 0 || row.Status != "done" {
+				t.Fatalf("another run is %+v, with %d entries read: %v", row, read, err)
+			}
+		}
+	}
+	if n := len(h.states.kept); n != 1 {
+		t.Errorf("of one run that was read %d are kept", n)
 	}
 }
 
@@ -327,6 +373,44 @@ func TestCurvesAreAskedForOnce(t *testing.T) {
 	}
 	if n := len(h.queries.kept); n > mostQueries {
 		t.Errorf("%d answers are kept", n)
+	}
+}
+
+// However long the store takes, a query is asked once: it is as old as its answer.
+func TestASlowQueryIsAskedOnce(t *testing.T) {
+	h := newHouse(t)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	h.Watch.Query = func(context.Context, string, time.Time, time.Time, time.Duration) ([]store.Line, error) {
+		close(asked) // a second time it panics
+		<-answer
+		return nil, nil
+	}
+	from := h.Now().Truncate(time.Hour).UTC()
+	what := query{"up", from, from.Add(time.Hour), time.Minute}
+	var all sync.WaitGroup
+	read := func() {
+		if _, err := h.query(t.Context(), what.expr, what.from, what.to, what.step); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Go(read)
+	<-asked
+	h.now.advance(2 * queriedFor)
+	if _, first := h.queries.join(what, h.Now()); first {
+		t.Fatal("what is not answered yet is asked again")
+	}
+	if _, first := h.queries.join(query{expr: "another"}, h.Now()); !first { // which throws away what is old
+		t.Error("another query is taken for the same")
+	}
+	all.Go(read)
+	close(answer)
+	all.Wait()
+	if _, first := h.queries.join(what, h.Now()); first {
+		t.Error("what was answered just now is asked again")
+	}
+	h.now.advance(queriedFor)
+	if _, first := h.queries.join(what, h.Now()); !first {
+		t.Error("an old answer is given")
 	}
 }
 

@@ -78,6 +78,13 @@ func (s *states) of(run string) *kept {
 	return s.kept[run]
 }
 
+// has tells whether a run is kept.
+func (s *states) has(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept[run] != nil
+}
+
 // row is the line of a run that has ended, if it is known as the store has it now.
 func (s *states) row(r durable.Run) (runRow, bool) {
 	s.mu.Lock()
@@ -123,6 +130,9 @@ func (s *Server) see(ctx context.Context, r durable.Run) (seen, error) {
 func (s *Server) seeOn(ctx context.Context, r durable.Run, most int) (one seen, entries int, err error) {
 	if one, err = summarized(r); err != nil {
 		return one, 0, err
+	}
+	if most == 0 && !s.states.has(r.ID) { // there is nothing to begin
+		return one, 0, nil
 	}
 	k := s.states.of(r.ID)
 	k.mu.Lock()

@@ -1,7 +1,11 @@
 package web
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/analyze"
 	"plimsoll/runbook/journal"
@@ -37,6 +41,32 @@ func TestEveryStateHasItsWord(t *testing.T) {
 				t.Errorf("%s has no word for the state %q", l, s)
 			}
 		}
+	}
+}
+
+// Each state has a class that the style sheet may name; what has remainders is shown as a warning.
+func TestStatesWithRemaindersHaveAColour(t *testing.T) {
+	style, err := os.ReadFile("assets/page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state, want := range map[string]string{journal.DoneWithRemainders: "s-done s-remainders", journal.UndoneWithRemainders: "s-undone s-remainders", "done": "s-done", "undone": "s-undone"} {
+		if got := classOf(state); got != want {
+			t.Errorf("%s has the class %q, want %q", state, got, want)
+		}
+		for class := range strings.FieldsSeq(classOf(state)) {
+			if !regexp.MustCompile(regexp.QuoteMeta("."+class) + `[ ,{]`).Match(style) {
+				t.Errorf("the style sheet has no rule for %s", class)
+			}
+		}
+	}
+	all, err := readScreens(time.Now, func(text string) string { return text })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := all[words.English].pages["runs"].ExecuteTemplate(&b, "state", journal.UndoneWithRemainders); err != nil || !strings.Contains(b.String(), `class="state s-undone s-remainders"`) {
+		t.Errorf("%s, %v", b.String(), err)
 	}
 }
 

@@ -305,12 +305,12 @@ func (a *API) rules(*http.Request) (any, error) {
 			if r.Record != "" {
 				out.Name, out.Type, out.State = r.Record, "recording", ""
 			}
-			at, err := a.Rules.Health(g.Name, out.Name)
+			at, err := a.Rules.Health(g, r)
 			if out.Evaluated = at; err != nil {
 				out.Health, out.LastError = "err", err.Error()
 			}
 			for _, one := range active {
-				if one.Rule == r.Alert && r.Alert != "" {
+				if one.Rule == r.Alert && one.Expr == r.Expr && r.Alert != "" {
 					out.Alerts = append(out.Alerts, alertOf(one))
 					if out.State != rules.Firing {
 						out.State = one.State

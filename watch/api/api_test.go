@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -111,6 +112,17 @@ func TestGrafanasQuestions(t *testing.T) {
 	data, _ = ask(t, server, "rules", nil)
 	if groups := data.(map[string]any)["groups"].([]any); len(groups) < 5 {
 		t.Errorf("%d groups of rules", len(groups))
+	}
+	down := map[string]int{} // alerts of the rules of that name, by their expressions
+	for _, g := range data.(map[string]any)["groups"].([]any) {
+		for _, r := range g.(map[string]any)["rules"].([]any) {
+			if r := r.(map[string]any); r["name"] == "InstanceDown" {
+				down[r["query"].(string)] = len(r["alerts"].([]any))
+			}
+		}
+	}
+	if want := map[string]int{`up{job!="cql"} == 0`: 2, `up{job="cql"} == 0`: 0}; !maps.Equal(down, want) {
+		t.Errorf("the rules of one name have the alerts %v, want %v", down, want)
 	}
 	data, _ = ask(t, server, "alerts", nil)
 	firing := slices.ContainsFunc(data.(map[string]any)["alerts"].([]any), func(a any) bool {

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"plimsoll/watch"
@@ -55,8 +56,9 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 		}
 	}
 	r.Show = func(i *watch.Instance) {
-		i.Cores, i.Watching = c.cores, c.watching()
-		i.Watching.Connections = 1
+		watching := c.watching()
+		watching.Connections, watching.Lacks = 1, union(watching.Lacks, i.Watching.Lacks) // what was found by the others that read it stays
+		i.Cores, i.Watching = c.cores, watching
 		if c.lacking(virtualTables) {
 			return // what it shows is in its metrics
 		}
@@ -70,6 +72,13 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 	}
 	c.breaker.judge(now)
 	return r, nil
+}
+
+// union is what stands in one of two lists, in order. Neither is changed: a picture may have it.
+func union(one, other []string) []string {
+	all := slices.Concat(one, other)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // classOfPool is the class of wait of the tasks of a pool that serves requests; "" of others.

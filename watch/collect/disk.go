@@ -24,16 +24,21 @@ func Disk(dial Dial, on Runner) watch.Collector {
 	return &disk{dial: dial, on: on, where: "SELECT @@datadir"}
 }
 
-// CassandraDisk is Disk for a node of Cassandra. Of several folders it reads the first.
+// CassandraDisk is Disk for a node of Cassandra. Of several folders it reads the first. A node without the table of settings, such as ScyllaDB's, is asked
+// once, and the table is listed under what it lacks.
 func CassandraDisk(dial Dial, on Runner) watch.Collector {
-	return &disk{dial: dial, on: on, where: "SELECT value FROM system_views.settings WHERE name = 'data_file_directories'"}
+	return &disk{dial: dial, on: on, table: settings, where: "SELECT value FROM " + settings + " WHERE name = 'data_file_directories'"}
 }
+
+const settings = "system_views.settings"
 
 type disk struct {
 	dial   Dial
 	on     Runner
 	where  string // asks for the folder
+	table  string // of which it asks; "" for a question that every server can answer
 	folder string
+	lacks  bool // the server does not show the table
 }
 
 var _ watch.Collector = (*disk)(nil)
@@ -49,13 +54,17 @@ func (d *disk) Close() error {
 // Collect implements watch.Collector.
 func (d *disk) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
 	var r watch.Reading
-	if level < watch.Minute {
-		return r, nil
-	}
-	if d.folder == "" {
+	if level >= watch.Minute && d.folder == "" && !d.lacks {
 		if err := d.ask(ctx); err != nil {
 			return r, err
 		}
+	}
+	if d.lacks {
+		r.Show = func(i *watch.Instance) { i.Watching.Lacks = union(i.Watching.Lacks, []string{d.table}) }
+		return r, nil
+	}
+	if level < watch.Minute {
+		return r, nil
 	}
 	total, free, err := room(ctx, d.on, d.folder)
 	if err != nil {
@@ -82,6 +91,9 @@ func (d *disk) ask(ctx context.Context) error {
 	defer func() { _ = s.Close() }() // it was asked once
 	rows := engine.Result{Keep: true}
 	if err := s.Exec(ctx, d.where, &rows); err != nil {
+		if d.lacks = d.table != "" && lasting(err); d.lacks {
+			return nil
+		}
 		return fmt.Errorf("read the data directory: %w", err)
 	}
 	if rows.Rows == 1 {

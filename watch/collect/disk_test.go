@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"math"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -71,6 +72,49 @@ func TestTheRoomWhereANodeKeepsItsData(t *testing.T) {
 		r, err := c.Collect(t.Context(), watch.Minute, time.Now())
 		if err != nil || len(r.Samples) != 2 || r.Samples[0].Value <= 0 {
 			t.Errorf("%s: %+v, %v", shown, r.Samples, err)
+		}
+	}
+}
+
+// without is a session of a node that has no table of settings.
+type without struct {
+	dataIn
+	err error
+}
+
+func (w without) Exec(context.Context, string, *engine.Result) error {
+	*w.asked++
+	return w.err
+}
+
+// A node that has no such table is asked once; one that does not answer is asked again.
+func TestANodeWithoutSettingsIsAskedOnce(t *testing.T) {
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[engine.Class]int{engine.Missing: 1, engine.Timeout: 3} {
+		asked, opened := 0, 0
+		c := CassandraDisk(func(context.Context) (engine.Session, error) {
+			opened++
+			return without{dataIn{asked: &asked}, &engine.Error{Kind: kind, Text: "unconfigured table settings"}}, nil
+		}, m)
+		i := watch.Instance{Watching: watch.Watching{Lacks: []string{virtualTables}}}
+		for _, level := range []watch.Level{watch.Minute, watch.Second, watch.Minute, watch.TenMinutes} {
+			r, err := c.Collect(t.Context(), level, time.Now())
+			if (err != nil) != (kind == engine.Timeout && level >= watch.Minute) || len(r.Samples) > 0 {
+				t.Errorf("%s: %+v, %v", kind, r.Samples, err)
+			}
+			if r.Show != nil {
+				r.Show(&i)
+			}
+		}
+		lacks := []string{virtualTables}
+		if kind == engine.Missing {
+			lacks = []string{settings, virtualTables}
+		}
+		if asked != want || opened != want || !slices.Equal(i.Watching.Lacks, lacks) {
+			t.Errorf("%s: it was asked %d times in %d sessions, want %d, and lacks %v", kind, asked, opened, want, i.Watching.Lacks)
 		}
 	}
 }

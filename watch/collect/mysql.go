@@ -74,12 +74,7 @@ func (s *server) ours(number string) bool {
 
 // lack notes that the server does not show something, for a reason that will not pass by itself, and tells whether err says so.
 func (s *server) lack(what string, err error) bool {
-	if lost(err) {
-		return false
-	}
-	switch engine.ClassOf(err) {
-	case engine.Missing, engine.Denied, engine.Other:
-	default:
+	if !lasting(err) {
 		return false
 	}
 	s.mu.Lock()
@@ -89,6 +84,18 @@ func (s *server) lack(what string, err error) bool {
 	}
 	s.lacks[what] = true
 	return true
+}
+
+// lasting tells whether err is a server's answer that will be the same the next time.
+func lasting(err error) bool {
+	if lost(err) {
+		return false
+	}
+	switch engine.ClassOf(err) {
+	case engine.Missing, engine.Denied, engine.Other:
+		return true
+	}
+	return false
 }
 
 func (s *server) lacking(what string) bool {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,8 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 		fmt.Fprint(w, text)
 	}))
 	defer shown.Close()
-	readers := Cassandra(func(context.Context) (engine.Session, error) { return withoutVirtualTables{}, nil }, "127.0.0.9:9042", 2)
+	dial := func(context.Context) (engine.Session, error) { return withoutVirtualTables{}, nil }
+	readers := append(Cassandra(dial, "127.0.0.9:9042", 2), CassandraDisk(dial, nil))
 	metrics := readers[1].(*scylla)
 	if metrics.url != "http://127.0.0.9:9180/metrics" {
 		t.Errorf("it asks %s", metrics.url)
@@ -84,6 +86,10 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 	}
 	if w.seen.Product != "ScyllaDB" || !strings.HasPrefix(w.seen.Version, "5.4.1") || w.seen.P99 == nil || w.seen.Throughput == nil {
 		t.Errorf("%+v", w.seen)
+	}
+	w.readers = readers[:1]
+	if w.read(watch.Second); !slices.Contains(w.seen.Watching.Lacks, settings) || !slices.Contains(w.seen.Watching.Lacks, virtualTables) {
+		t.Errorf("it lacks %v", w.seen.Watching.Lacks)
 	}
 	text = "no metrics at all {"
 	if _, err := metrics.Collect(t.Context(), watch.TenSeconds, time.Now()); err == nil {

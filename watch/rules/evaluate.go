@@ -42,7 +42,7 @@ type Evaluator struct {
 
 	mu     sync.Mutex
 	active map[string]*watch.Alert // pending and firing, by rule and labels
-	last   map[string]health       // of a rule, by group and name
+	last   map[ruleKey]health
 }
 
 type health struct {
@@ -60,7 +60,7 @@ func New(cfg Config) *Evaluator {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Every = cmp.Or(cfg.Every, 5*time.Second)
-	return &Evaluator{cfg: cfg, active: map[string]*watch.Alert{}, last: map[string]health{}}
+	return &Evaluator{cfg: cfg, active: map[string]*watch.Alert{}, last: map[ruleKey]health{}}
 }
 
 // Read reads files of rules.
@@ -152,18 +152,25 @@ func (e *Evaluator) note(g store.Group, r store.Rule, at time.Time, err error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.last[g.Name+"/"+cmp.Or(r.Alert, r.Record)] = h
+	e.last[keyOfRule(g, r)] = h
 }
 
 // Health tells when a rule was evaluated last, and what was wrong with it then.
-func (e *Evaluator) Health(group, rule string) (at time.Time, err error) {
+func (e *Evaluator) Health(g store.Group, r store.Rule) (at time.Time, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	h := e.last[group+"/"+rule]
+	h := e.last[keyOfRule(g, r)]
 	if h.Err != "" {
 		err = errors.New(h.Err)
 	}
 	return h.At, err
+}
+
+// ruleKey is a rule: two of a group may have one name, and differ in their expressions.
+type ruleKey struct{ group, name, expr string }
+
+func keyOfRule(g store.Group, r store.Rule) ruleKey {
+	return ruleKey{g.Name, cmp.Or(r.Alert, r.Record), r.Expr}
 }
 
 // The states of an alert.

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -97,7 +98,7 @@ func TestARuleNamesWhatFitsItsEngine(t *testing.T) {
 }
 
 // ofAnyEngine are the series that instances of every engine have.
-var ofAnyEngine = regexp.MustCompile(`\bup\b|plimsoll_(watch_paused|cores|disk_)`)
+var ofAnyEngine = regexp.MustCompile(`\bup\b|plimsoll_(watch_paused|cores|disk_|bucket_|iops_censored)`)
 
 func contains(all []string, one string) bool {
 	for _, s := range all {
@@ -129,6 +130,34 @@ func down(names ...string) store.Value {
 		v.Lines = append(v.Lines, store.Line{Labels: map[string]string{"instance": name, "cluster": cluster}, Points: []store.Point{{Value: 0}}})
 	}
 	return v
+}
+
+// failsFor is series of which one expression cannot be evaluated.
+type failsFor struct {
+	fixed
+	expr string
+}
+
+func (f failsFor) Instant(ctx context.Context, expr string, at time.Time) (store.Value, error) {
+	if expr == f.expr {
+		return store.Value{}, errors.New("out of memory")
+	}
+	return f.fixed.Instant(ctx, expr, at)
+}
+
+// Of two rules with one name in one group each has its own health.
+func TestRulesOfOneNameHaveTheirOwnHealth(t *testing.T) {
+	answer, none := down(), error(nil)
+	mine, rings := store.Rule{Alert: "Down", Expr: `up{job!="cql"} == 0`}, store.Rule{Alert: "Down", Expr: `up{job="cql"} == 0`}
+	g := store.Group{Name: "g", Rules: []store.Rule{mine, rings}}
+	e := New(Config{Series: failsFor{fixed{&answer, &none}, mine.Expr}, Groups: []store.Group{g}, Log: slog.New(slog.DiscardHandler)})
+	e.Evaluate(t.Context(), time.Unix(1700000000, 0))
+	if at, err := e.Health(g, mine); err == nil || at.IsZero() {
+		t.Errorf("the first: %v, %v", at, err)
+	}
+	if at, err := e.Health(g, rings); err != nil || at.IsZero() {
+		t.Errorf("the second: %v, %v", at, err)
+	}
 }
 
 func TestAnAlertLivesAndDies(t *testing.T) {

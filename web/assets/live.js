@@ -3,7 +3,7 @@ const {draw, plots} = document.getElementById("curves") ? await import("./chart.
 const badge = document.getElementById("live"), words = badge.dataset;
 const here = () => location.pathname + location.search;
 const mute = 12_000, poll = 2_000;
-let sent = words.sent; // the number of this page: what it shows need not be sent again
+let sent = words.sent; // the token of this page: what it shows need not be sent again
 let source, heard = Date.now(), losses = 0, polling, fresh = Date.now();
 
 const clock = t => new Date(t).toTimeString().slice(0, 8);

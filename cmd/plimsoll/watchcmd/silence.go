@@ -111,7 +111,7 @@ func addSilence(c console.Streams, args []string, o silenceOptions) error {
 	if silence, err = s.Add(silence, now); err != nil {
 		return err
 	}
-	for _, caution := range mistyped(labels) {
+	for _, caution := range mistyped(silence) {
 		fmt.Fprintln(c.Err, caution)
 	}
 	if o.json {
@@ -123,11 +123,12 @@ func addSilence(c console.Streams, args []string, o silenceOptions) error {
 }
 
 // mistyped says which labels look like others, or like a built-in rule: rules of one's own may have such, so nothing is refused.
-func mistyped(labels map[string]string) (cautions []string) {
+func mistyped(silence rules.Silence) (cautions []string) {
+	labels, end := silence.Labels, "If so, end this silence: plimsoll watch silence end "+silence.ID
 	usual := []string{"alertname", "instance", "cluster", "severity", "job"}
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if near := document.Nearest(name, usual); near != "" && !slices.Contains(usual, name) {
-			cautions = append(cautions, fmt.Sprintf("Caution: no built-in rule has the label %s; did you mean %s=%s? Then end this silence.", name, near, labels[name]))
+			cautions = append(cautions, fmt.Sprintf("Caution: no built-in rule has the label %s; did you mean %s=%s? %s", name, near, labels[name], end))
 		}
 	}
 	groups, err := rules.Shipped()
@@ -142,7 +143,7 @@ func mistyped(labels map[string]string) (cautions []string) {
 	}
 	if name := labels["alertname"]; name != "" && !slices.Contains(known, name) {
 		if near := document.Nearest(name, known); near != "" {
-			cautions = append(cautions, fmt.Sprintf("Caution: no built-in rule is called %s; did you mean alertname=%s? Then end this silence.", name, near))
+			cautions = append(cautions, fmt.Sprintf("Caution: no built-in rule is called %s; did you mean alertname=%s? %s", name, near, end))
 		}
 	}
 	return cautions
