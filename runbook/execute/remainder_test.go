@@ -217,7 +217,7 @@ func TestADamagedRecordOfRemaindersStopsNothing(t *testing.T) {
 	if mended, err := b.Mend(t.Context(), run, "rebuilt"); len(mended) != 0 || err != nil {
 		t.Errorf("the run has left nothing more, and %v, %v", mended, err)
 	}
-	if mended, err := b.MendDamaged(t.Context(), run, "nothing is left"); len(mended) != 2 || err != nil {
+	if mended, err := MendDamaged(t.Context(), b.Service, run, "nothing is left"); len(mended) != 2 || err != nil {
 		t.Error(mended, err)
 	}
 	if left, err := b.OpenRemainders(t.Context(), "lab1"); len(left) != 0 || err != nil {

@@ -27,7 +27,7 @@ func (s *Service) unnoted(ctx context.Context, run string, st *journal.State) ([
 	case st.Outcome == journal.RunDone, st.Outcome == journal.RunUndone:
 		own = st.Remainders()
 	case st.Outcome == journal.RunCancelled:
-		own = st.LeftByUndo() // before it was stuck
+		own = journal.LeftByUndo(st) // before it was stuck
 		if st.Leaves != "" {
 			own = append(own, journal.Remainder{Cluster: st.Header.Cluster, Runbook: st.Header.Runbook, Why: st.Why})
 		}
@@ -97,16 +97,16 @@ func (s *Service) takenUp(ctx context.Context, run string, st *journal.State, ow
 
 // Mend notes that a person has mended what a run left undone. It returns what that was.
 func (s *Service) Mend(ctx context.Context, run, reason string) ([]journal.Remainder, error) {
-	return s.mend(ctx, run, reason, func(m journal.Remainder) bool { return m.Run == run })
+	return mend(ctx, s, run, reason, func(m journal.Remainder) bool { return m.Run == run })
 }
 
 // MendDamaged notes that a person has looked whether something is left of what the damaged records of a run's clusters said. It returns them.
-func (s *Service) MendDamaged(ctx context.Context, run, reason string) ([]journal.Remainder, error) {
-	return s.mend(ctx, run, reason, func(m journal.Remainder) bool { return m.Damage != "" })
+func MendDamaged(ctx context.Context, s *Service, run, reason string) ([]journal.Remainder, error) {
+	return mend(ctx, s, run, reason, func(m journal.Remainder) bool { return m.Damage != "" })
 }
 
 // mend notes that some of what is open on a run's clusters is mended.
-func (s *Service) mend(ctx context.Context, run, reason string, these func(journal.Remainder) bool) ([]journal.Remainder, error) {
+func mend(ctx context.Context, s *Service, run, reason string, these func(journal.Remainder) bool) ([]journal.Remainder, error) {
 	st, err := s.State(ctx, run)
 	if err != nil {
 		return nil, err

@@ -72,8 +72,8 @@ func (s *State) Remainders() []Remainder {
 	return all
 }
 
-// LeftByUndo are those of the run's remainders that undos have left, also of a run that was not undone to the end.
-func (s *State) LeftByUndo() []Remainder {
+// LeftByUndo are those of a run's remainders that undos have left, also of a run that was not undone to the end.
+func LeftByUndo(s *State) []Remainder {
 	return slices.DeleteFunc(s.Remainders(), func(m Remainder) bool { return !m.Undo })
 }
 

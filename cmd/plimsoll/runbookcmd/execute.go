@@ -181,7 +181,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 
 // tellUndone says what the undo of a run left as it is.
 func tellUndone(c console.Streams, st *journal.State) {
-	for _, m := range st.LeftByUndo() {
+	for _, m := range journal.LeftByUndo(st) {
 		fmt.Fprintf(c.Err, "the undo of step %s left %s: %s\n", m.Step, m.Target, m.Why)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 )
 
 func newMended(c console.Streams) *cobra.Command {
@@ -25,11 +27,13 @@ by itself. With --damaged, record that you checked what the damaged records of t
 				return console.UsageError{Text: "the reason is missing: how was it fixed?", Hint: "--reason REASON"}
 			}
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
-				mend, none := d.Mend, "run "+args[0]+" left nothing to fix"
+				none := "run " + args[0] + " left nothing to fix"
+				mend := func() ([]journal.Remainder, error) { return d.Mend(ctx, args[0], reason) }
 				if damaged {
-					mend, none = d.MendDamaged, "no record of the clusters of run "+args[0]+" is damaged"
+					none = "no record of the clusters of run " + args[0] + " is damaged"
+					mend = func() ([]journal.Remainder, error) { return execute.MendDamaged(ctx, d.Service, args[0], reason) }
 				}
-				mended, err := mend(ctx, args[0], reason)
+				mended, err := mend()
 				for _, m := range mended {
 					fmt.Fprintf(c.Err, "recorded as fixed: %s\n", m)
 				}
