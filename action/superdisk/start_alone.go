@@ -221,7 +221,7 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 		out["array"] = super.UUID()
 	}
 	if a.Mount == "" {
-		if err := superdisk.Mount(ctx, m, s.path(), s.Mount); err != nil {
+		if err := mountWhole(ctx, m, s.path(), s.Mount); err != nil {
 			return nil, err
 		}
 	}

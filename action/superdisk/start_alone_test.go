@@ -1,9 +1,11 @@
 package superdisk
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/superdisk"
 )
 
@@ -40,5 +42,26 @@ func TestAStaleLegIsKnownHoweverItIsNamed(t *testing.T) {
 				t.Errorf("it is recorded as in step: %v, %v", r, err)
 			}
 		})
+	}
+}
+
+// An array that a migration had begun to fill is not served from: the files that were not copied would be missing.
+func TestAnArrayThatIsFilledInPartIsNotStarted(t *testing.T) {
+	for filling, served := range map[superdisk.Filling]bool{superdisk.Begun: false, superdisk.Filled: true} {
+		m := pretends(t, "whole")
+		m.hasNoArray()
+		m.pages["/dev/ubdb"] = m.recorded("left.superblock")
+		m.texts["/run/mnt/"+superdisk.FillingMark] = string(filling) + "\n"
+		_, err := m.task("superdisk.start-alone", "volume: /dev/ubdb", "mount: /run/mnt").Act(t.Context(), m.cluster(nil), action.Call{Progress: func(float64, string) {}})
+		unmounted := slices.Contains(m.ran, "umount /run/mnt")
+		if served && (err != nil || unmounted) {
+			t.Errorf("%s: %v, unmounted: %v", filling, err, unmounted)
+		}
+		if !served {
+			refused(t, err, "has only a part of the files")
+			if !unmounted {
+				t.Error("it stays mounted")
+			}
+		}
 	}
 }

@@ -223,7 +223,7 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 		}
 	}
 	if a.Mount == "" {
-		if err := superdisk.Mount(ctx, m, s.path(), s.Mount); err != nil {
+		if err := mountWhole(ctx, m, s.path(), s.Mount); err != nil {
 			return nil, err
 		}
 	}
