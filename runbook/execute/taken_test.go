@@ -72,15 +72,7 @@ func TestAnEndedRunHoldsNobodyUp(t *testing.T) {
 		shared := &runbooktest.MemoryLock{}
 		b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return shared }
 		run := b.begin(Request{Book: b.parse(threeSteps)})
-		claim := shared.Has
-		b.runSession(run, journal.Command{Do: "run"})
-		claim.Held = false
-		if err := shared.Claim(t.Context(), claim); err != nil { // as it was before the release
-			t.Fatal(err)
-		}
-		if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		b.endsUnreleased(t, run, shared)
 		if how == "the next that executes" {
 			if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, -time.Second); err != nil { // it ran out
 				t.Fatal(err)

@@ -177,16 +177,22 @@ func TestASlowClusterIsReleasedByTheCommandThatIsAdvised(t *testing.T) {
 	shared := &runbooktest.MemoryLock{}
 	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return slow{shared, 5 * time.Second} }
 	run := b.begin(Request{Book: b.parse(threeSteps)})
+	b.endsUnreleased(t, run, shared)
+	if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.Has.Run != "" {
+		t.Errorf("gave back %v, %v, claimed by %q", gave, err, shared.Has.Run)
+	}
+}
+
+// endsUnreleased executes a run on lab1, and puts back what it held there: as if its process had died before the release.
+func (b *bench) endsUnreleased(t *testing.T, run string, shared *runbooktest.MemoryLock) {
+	t.Helper()
 	claim := shared.Has
 	b.runSession(run, journal.Command{Do: "run"})
 	claim.Held = false
-	if err := shared.Claim(t.Context(), claim); err != nil { // as it was before the release
+	if err := shared.Claim(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil {
 		t.Fatal(err)
-	}
-	if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.Has.Run != "" {
-		t.Errorf("gave back %v, %v, claimed by %q", gave, err, shared.Has.Run)
 	}
 }
