@@ -115,7 +115,7 @@ func restarted(ctx context.Context, n cluster.Node) error {
 	if running, err := n.Server.Running(ctx); err != nil {
 		return err
 	} else if running {
-		if is, err := mode(ctx, n); err != nil || is != "DRAINED" && is != "DRAINING" { // an order that was cut off goes on
+		if is, err := modeOfStarting(ctx, n); err != nil || is != "DRAINED" && is != "DRAINING" { // an order that was cut off goes on
 			return err
 		}
 		if err := n.Server.Stop(ctx); err != nil {

@@ -36,6 +36,7 @@ type stage struct {
 	assigned   map[string]string
 	n2         cluster.Node
 	notRunning bool
+	starting   int // so many times nodetool finds a server that has not come up yet
 }
 
 // later changes what is played, after a while.
@@ -107,6 +108,10 @@ func (t tooling) Run(_ context.Context, c infra.Command) (infra.Output, error) {
 	defer s.mu.Unlock()
 	switch c.Args[0] {
 	case "netstats":
+		if s.starting > 0 {
+			s.starting--
+			return infra.Output{Stderr: []byte("Exception in thread \"main\" java.lang.IllegalArgumentException: Server is not initialized yet, cannot run nodetool.\n\tat org.apache.cassandra.tools.NodeTool.err(NodeTool.java:320)\n")}, errors.New("exit status 1")
+		}
 		return infra.Output{Stdout: []byte("Mode: " + s.mode + "\nNot sending any streams.\n")}, nil
 	case "info":
 		return infra.Output{Stdout: []byte("ID                     : " + s.id + "\nGossip active          : true\n")}, errors.New("it stumbled over a cache")

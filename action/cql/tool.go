@@ -9,6 +9,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 )
 
 // tool has nodetool do something with a node and returns what it prints: for orders, which the protocol has no words for.
@@ -83,6 +84,11 @@ func inWords(err error, out infra.Output) error {
 				return errors.New(text)
 			}
 		}
+		if class, ok := strings.CutPrefix(line, "Exception in thread "); ok {
+			if _, text, ok := strings.Cut(strings.TrimSpace(class), ": "); ok {
+				return errors.New(text)
+			}
+		}
 	}
 	return err
 }
@@ -97,6 +103,20 @@ func mode(ctx context.Context, n cluster.Node) (string, error) {
 		return "", err
 	}
 	return parseMode(text)
+}
+
+// modeOfStarting is the mode of a server that runs, and may have been started a moment ago: nodetool tells none before it has come up.
+func modeOfStarting(ctx context.Context, n cluster.Node) (is string, err error) {
+	if err := tooled(n); err != nil {
+		return "", err
+	}
+	limited, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	err = poll.Try(limited, often, func() (err error) {
+		is, err = mode(limited, n)
+		return err
+	})
+	return is, err
 }
 
 // parseMode reads the mode from nodetool netstats.

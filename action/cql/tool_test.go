@@ -68,3 +68,19 @@ func TestADrainThatGoesOnIsTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// The process that started a server may have died a moment ago: who goes on waits until nodetool finds the server, and restarts it only
+// where it is drained.
+func TestAServerThatIsStartingIsWaitedFor(t *testing.T) {
+	for mode, stops := range map[string]int{"NORMAL": 0, "DRAINED": 1} {
+		s := &stage{part: engine.Normal, mode: mode, starting: 2}
+		if err := restarted(t.Context(), s.node(true)); err != nil || s.stops != stops || s.notRunning {
+			t.Errorf("%s: %v, stopped %d times, running: %v", mode, err, s.stops, !s.notRunning)
+		}
+	}
+	s := &stage{part: engine.Normal, mode: "NORMAL", starting: 1}
+	_, err := mode(t.Context(), s.node(true))
+	if err == nil || err.Error() != "nodetool netstats on n2: Server is not initialized yet, cannot run nodetool." {
+		t.Errorf("the answer of a server that is starting is told as %v", err)
+	}
+}

@@ -84,12 +84,16 @@ func split(text string) (words []string) {
 
 func bare(word string) string { return strings.TrimRight(word, ".,;:)") }
 
-// filled puts a reason in the place of REASON, as a person does.
-func filled(args []string) []string {
+// filled puts a reason in the place of REASON, and a node whose server runs in the place of NODE, as a person does.
+func (a *attack) filled(args []string) []string {
 	args = slices.Clone(args)
+	node := slices.IndexFunc(a.nodes(), func(n string) bool { return a.pid(n) > 0 })
 	for i := range args {
-		if args[i] == "REASON" {
+		switch {
+		case args[i] == "REASON":
 			args[i] = "the attack goes on"
+		case strings.HasSuffix(args[i], "=NODE") && node >= 0:
+			args[i] = strings.TrimSuffix(args[i], "NODE") + a.nodes()[node]
 		}
 	}
 	return args
@@ -105,7 +109,7 @@ func (a *attack) wrong(ctx context.Context, args []string) string {
 	if slices.Contains(args, "RUN") || slices.Contains(args, "RUNBOOK") || slices.Contains(args, "NAME") {
 		return "it names no run"
 	}
-	s := a.program.do(ctx, nil, append(filled(args), "--help")...)
+	s := a.program.do(ctx, nil, append(a.filled(args), "--help")...)
 	if s.code != 0 || !strings.Contains(s.out, "plimsoll "+args[0]+" "+args[1]) {
 		return strings.TrimSpace(s.err)
 	}

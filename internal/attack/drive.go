@@ -233,10 +233,10 @@ func (a *attack) choose(ctx context.Context, run string, last said, mood string,
 	var may [][]string
 	for _, args := range advised(text) {
 		if len(args) > 2 && args[2] == run && slices.Contains([]string{"resume", "cancel", "rerun"}, args[1]) {
-			may = append(may, append(filled(args), "--yes", "--json"))
+			may = append(may, append(a.filled(args), "--yes", "--json"))
 		}
 		if slices.Contains([]string{"plan", "history"}, args[1]) && len(args) > 3 {
-			if s := a.program.do(ctx, nil, filled(args)...); s.code == 2 {
+			if s := a.program.do(ctx, nil, a.filled(args)...); s.code == 2 {
 				a.report("advice that is refused as bad input", s.line()+"\n"+tail(s.err, 1500))
 			}
 		}

@@ -92,7 +92,7 @@ func (a *attack) run(ctx context.Context, seed uint64, kills int, within time.Du
 	a.result = newResult(a.product, seed)
 	switch a.product {
 	case "cassandra":
-		a.program.patience, a.usual, a.least, a.most = 25*time.Minute, 40*time.Second, 8, 14
+		a.program.patience, a.usual, a.least, a.most = 25*time.Minute, 40*time.Second, 4, 10
 		a.world = &ring{attack: a}
 	default:
 		a.program.patience, a.usual, a.least, a.most = 6*time.Minute, 5*time.Second, 2, 6
@@ -242,7 +242,7 @@ func (a *attack) mended(ctx context.Context) {
 		if len(all) == 0 {
 			return
 		}
-		if f := a.program.do(ctx, nil, filled(all[0])...); f.code != 0 {
+		if f := a.program.do(ctx, nil, a.filled(all[0])...); f.code != 0 {
 			a.report("advice that is refused", f.line()+"\n"+f.err)
 			return
 		}
