@@ -19,6 +19,7 @@ import (
 type ClusterLock struct {
 	cluster *cluster.Cluster
 	locks   locks
+	primary string // on which the claim was written last
 }
 
 // NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
@@ -41,8 +42,14 @@ func doubt(c action.Claim) time.Duration { return min(5*time.Second, c.For/2) }
 // looked whether another has claimed it, and what its nodes can keep without a write is locked. Once there is a primary again,
 // the claim is written there, and the locks are given back.
 func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
-	if _, err := m.cluster.Primary(ctx); errors.Is(err, cluster.ErrNoPrimary) {
+	primary, err := m.cluster.Primary(ctx)
+	if errors.Is(err, cluster.ErrNoPrimary) {
 		return m.lock(ctx, c)
+	}
+	if c.Slept {
+		if err := m.sameSince(ctx, c, primary.Name); err != nil {
+			return err
+		}
 	}
 	if !c.Held {
 		if _, _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
@@ -52,7 +59,7 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 			return err
 		}
 	}
-	err := m.take(ctx, c)
+	err = m.take(ctx, c)
 	if engine.ClassOf(err) == engine.Missing {
 		err = m.cluster.Execute(ctx, "", []string{
 			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
@@ -64,12 +71,26 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	}
 	switch {
 	case err == nil:
+		m.primary = primary.Name
 		return m.locks.Close()
 	case engine.ClassOf(err) == engine.ReadOnly || errors.Is(err, errDemoted):
 		m.cluster.RolesChanged()
 		return m.lock(ctx, c)
 	}
 	return err
+}
+
+// sameSince refuses a run that slept while another may have made this primary: another that took the locks of a cluster without a primary
+// writes its claim only once there is one.
+func (m *ClusterLock) sameSince(ctx context.Context, c action.Claim, primary string) error {
+	if err := m.locks.kept(ctx); err != nil {
+		return err
+	}
+	if !m.locks.any() && m.primary != "" && m.primary != primary {
+		return errPrimaryChanged
+	}
+	c.Held, c.Break = false, false // a lock that another has now is never ended, however long its connection is silent
+	return m.unlocked(ctx, c)
 }
 
 // errDemoted says that the primary became read only under us, and that who may write there all the same does not.
@@ -196,6 +217,11 @@ func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 	}
 	if err := m.awaitPrimary(ctx); err != nil {
 		return err
+	}
+	if m.locks.any() { // the claim was never written: whoever had the cluster before is told that we had it
+		if err, claimed := m.Claim(ctx, c), (*action.ClaimedError)(nil); err != nil && !errors.As(err, &claimed) {
+			return err
+		}
 	}
 	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", admin.Text(c.Run), c.Epoch)
 	err = m.cluster.Execute(ctx, "", []string{clear}, func(int) {})

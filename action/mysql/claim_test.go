@@ -348,6 +348,74 @@ func claimsWithoutPrimary(t *testing.T, on *cluster.Cluster) {
 	}
 }
 
+// claimsOfWhoSlept has a run sleep in a cluster without a primary, while another breaks its locks and promotes a server: it has lost the
+// cluster before that other has written a claim of its own, and after it has given the cluster back without ever having written one.
+func claimsOfWhoSlept(t *testing.T, on *cluster.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	other := &cluster.Cluster{Name: on.Name, Engine: on.Engine, Local: on.Local, List: on.List}
+	other.AskRoles()
+	defer func() { _ = other.Close() }()
+	readOnly := func(value string) {
+		t.Helper()
+		if err := on.Execute(ctx, "n1", []string{"SET GLOBAL read_only = " + value}, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		on.RolesChanged()
+		other.RolesChanged()
+	}
+	here, there := NewClusterLock(on), NewClusterLock(other)
+	there.locks.unheard = time.Second
+	sleeper := action.Claim{Cluster: "c", Run: "sleeps", Holder: "here", Epoch: 1, For: time.Millisecond}
+	if err := here.Claim(ctx, sleeper); err != nil {
+		t.Fatal(err)
+	}
+	sleeper.Held, sleeper.Since = true, time.Now()
+	until(ctx, t, "the claim did not reach the replica", func() bool {
+		row, err := on.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == "sleeps"
+	})
+	readOnly("1")
+	if err := here.Claim(ctx, sleeper); err != nil {
+		t.Fatal(err)
+	}
+	usurper := action.Claim{Cluster: "c", Run: "usurps", Holder: "there", Epoch: 1, For: time.Minute, Break: true}
+	if err := taken(ctx, there, usurper); err != nil {
+		t.Fatal(err)
+	}
+	usurper.Held, usurper.Since, usurper.Break = true, time.Now(), false
+	readOnly("0") // it promotes this one
+	woken := sleeper
+	woken.Slept = true
+	var claimed *action.ClaimedError
+	for range 2 { // who prolongs a claim asks every few seconds, and asks again before an act
+		if err := here.Claim(ctx, woken); !errors.Is(err, errLockedAnew) {
+			t.Errorf("it wakes without its locks, and is told that the cluster is its own: %v", err)
+		}
+	}
+	if err := NewClusterLock(on).Claim(ctx, woken); !errors.As(err, &claimed) {
+		t.Errorf("it wakes while another has the locks, and is told that the cluster is its own: %v", err)
+	}
+	elsewhere := NewClusterLock(on)
+	elsewhere.primary = "n2"
+	if err := there.Clear(ctx, usurper); err != nil {
+		t.Error(err)
+	}
+	until(ctx, t, "the locks are given back", func() bool {
+		value, err := on.Value(ctx, "n1", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')")
+		return err == nil && value == "free"
+	})
+	if err := elsewhere.Claim(ctx, woken); !errors.Is(err, errPrimaryChanged) {
+		t.Errorf("it wakes in a cluster with another primary, and is told that it is its own: %v", err)
+	}
+	for _, c := range []action.Claim{sleeper, woken} {
+		if err := NewClusterLock(on).Claim(ctx, c); !errors.As(err, &claimed) || !claimed.Past() {
+			t.Errorf("another has given the cluster back without a trace, slept: %v: %v", c.Slept, err)
+		}
+	}
+}
+
 // taken takes a claim that nobody has a right to any more, or soon will not. A server gives the lock of a connection back in its
 // own time, after whoever had it has hung up or was ended.
 func taken(ctx context.Context, m *ClusterLock, c action.Claim) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -25,6 +26,7 @@ type locks struct {
 
 	mu   sync.Mutex // never held while a server is asked
 	held map[string]engine.Session
+	lost bool // they were, while this process slept: another may have had the cluster, whoever leads it now
 }
 
 // unheard is as long as a claim holds that nobody prolongs.
@@ -52,13 +54,49 @@ func (l *locks) take(ctx context.Context, on *cluster.Cluster, nodes []string, c
 	if err := cmp.Or(found...); err != nil || !anew || !c.Slept {
 		return err
 	}
-	return errors.Join(errLockedAnew, l.Close()) // kept locks would count as locks from before when the run asks again
+	return errors.Join(errLockedAnew, l.lose()) // kept locks would count as locks from before when the run asks again
+}
+
+// kept refuses a run that slept and has lost locks meanwhile: another may have had them.
+func (l *locks) kept(ctx context.Context) error {
+	l.mu.Lock()
+	held, lost := maps.Clone(l.held), l.lost
+	l.mu.Unlock()
+	if lost {
+		return errLockedAnew
+	}
+	for _, session := range held {
+		row, err := ask(ctx, session, "SELECT IS_USED_LOCK('"+replication.ClaimLock+"') <=> CONNECTION_ID()")
+		if err != nil || len(row) == 0 || row[0] != "1" {
+			return errors.Join(errLockedAnew, l.lose())
+		}
+	}
+	return nil
+}
+
+// lose gives all locks back, and says from now on that they were lost.
+func (l *locks) lose() error {
+	l.mu.Lock()
+	l.lost = true
+	l.mu.Unlock()
+	return l.Close()
+}
+
+func (l *locks) any() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.held) > 0
 }
 
 // errLockedAnew says that a run which slept has locks that it did not have before: another may have had them meanwhile, and given them back
 // without a trace, as a server that takes no writes keeps none.
 var errLockedAnew error = &engine.Error{
-	Kind: engine.Unavailable, Text: "the cluster has no primary, and does not tell whether another run held it while this process slept",
+	Kind: engine.Unavailable, Text: "the cluster had no primary, and does not tell whether another run held it while this process slept",
+}
+
+// errPrimaryChanged says that a run which slept finds another primary than the one that has its claim.
+var errPrimaryChanged error = &engine.Error{
+	Kind: engine.Unavailable, Text: "another node has become the primary while this process slept, and the cluster does not tell whether another run held it",
 }
 
 func (l *locks) takeOne(ctx context.Context, on *cluster.Cluster, node string, c action.Claim) error {

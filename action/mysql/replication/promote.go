@@ -53,7 +53,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	switch {
 	case is.Primary():
 		f.State = action.Satisfied
-		return f, refuseUnlessAlone(ctx, s)
+		return f, refuseSecond(ctx, s)
 	case s.mariadb && m[keptNow] == cannotBeKept:
 		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
 	}
@@ -94,6 +94,9 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	c.Progress(0.5, "making it writable")
 	if err := s.unfollow(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.stillAlone(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := s.open(ctx); err != nil {
@@ -149,13 +152,49 @@ func refuseUnlessAlone(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range others {
-		if o.answers() && o.is.Primary() {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o.name), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin -i node=NODE makes each of the others replicate from it. "+
-				"If not, make %[1]s read-only; plimsoll runbook resume RUN then continues", o.name)}
-		}
+	if o := taking(others); o != "" {
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin -i node=NODE makes each of the others replicate from it. "+
+			"If not, make %[1]s read-only; plimsoll runbook resume RUN then continues", o)}
 	}
 	return nil
+}
+
+// taking is the first node that accepts writes of its own; "" if none that answers does.
+func taking(nodes []peer) string {
+	for _, n := range nodes {
+		if n.answers() && n.is.Primary() {
+			return n.name
+		}
+	}
+	return ""
+}
+
+// stillAlone asks the others again, just before the server is opened: this process may have been suspended since, and another run may have
+// promoted one of them. It does not wait for nodes that hang a second time.
+func (p *promote) stillAlone(ctx context.Context, s *server) error {
+	quick, cancel := context.WithTimeout(ctx, cluster.HungTime)
+	defer cancel()
+	others, err := s.peers(quick)
+	switch o := taking(others); {
+	case o != "":
+		return refuseUnlessAlone(ctx, s)
+	case ctx.Err() != nil || quick.Err() == nil:
+		return err
+	}
+	return nil
+}
+
+// refuseSecond refuses a server that accepts writes while another does too.
+func refuseSecond(ctx context.Context, s *server) error {
+	others, err := s.peers(ctx)
+	if o := taking(others); err == nil && o != "" {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s and %s both accept writes", s.name(), o),
+			Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only: SET GLOBAL read_only = 1 (on MySQL super_read_only = 1). If that is %[1]s, end this run (plimsoll runbook cancel RUN --leave REASON), and mysql/rejoin -i node=%[1]s makes it replicate from %[2]s. "+
+				"If it is %[2]s, plimsoll runbook resume RUN continues", s.name(), o),
+		}
+	}
+	return err
 }
 
 // complete refuses a replica that lacks what the old primary has, if that answers.

@@ -2,10 +2,13 @@ package replication
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 // patience is how long a server may take to answer before it counts as one that does not.
@@ -19,7 +22,7 @@ var replicateAction = action.Action{
 
 type replicate struct {
 	Node   string `yaml:"node,required" doc:"The node that becomes the replica."`
-	Source string `yaml:"source" doc:"The source. Default: the primary."`
+	Source string `yaml:"source" doc:"The source. Default: the primary, which is the one other node that accepts writes."`
 }
 
 var _ action.Undoer = (*replicate)(nil)
@@ -32,7 +35,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if err := action.Operated(ctx, on, "make a server replicate", "kube/scale"); err != nil {
 		return action.CheckResult{}, err
 	}
-	source, err := serverOf(ctx, on, r.Source)
+	source, err := r.source(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -73,7 +76,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 }
 
 func (r *replicate) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
-	source, err := serverOf(ctx, on, r.Source)
+	source, err := r.source(ctx, on)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +93,27 @@ func (r *replicate) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 	}
 	c.Progress(0.5, "following "+source.name())
 	return nil, replica.follow(ctx, source.asSource())
+}
+
+// source is the server to follow: where none is named, the one other node that accepts writes.
+func (r *replicate) source(ctx context.Context, on *cluster.Cluster) (*server, error) {
+	if r.Source != "" {
+		return serverOf(ctx, on, r.Source)
+	}
+	all, err := ask(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(p peer) bool { return p.name == r.Node })
+	first := taking(all)
+	if second := taking(slices.DeleteFunc(all, func(p peer) bool { return p.name == first })); second != "" {
+		return nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("%s and %s both accept writes: which of them %s is to replicate from is not known", first, second, r.Node),
+			Advice: fmt.Sprintf("make the one that is not to be the primary read-only, SET GLOBAL read_only = 1 (on MySQL super_read_only = 1), and try again. "+
+				"Where both are meant to accept writes, name one in a runbook of your own: uses: mysql.replicate, with: {node: %s, source: %s}", r.Node, first),
+		}
+	}
+	return serverOf(ctx, on, first) // of the primary's name, where none accepts writes: that says so
 }
 
 // Undo makes it follow whom it followed before, or nobody.

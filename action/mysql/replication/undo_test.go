@@ -85,12 +85,33 @@ func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
 	on := standIns{"n1": n1, "n2": n2}.cluster(t)
 	p := &promote{Node: "n2"}
 	var refused *hint.PermanentError
-	if f, err := p.Check(t.Context(), on); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") {
+	if f, err := p.Check(t.Context(), on); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n2 and n1 both accept writes") {
 		t.Errorf("two take writes: %+v, %v", f, err)
 	}
 	n1.is.ReadOnly = true
 	if f, err := p.Check(t.Context(), on); err != nil || f.State != action.Satisfied {
 		t.Errorf("n2 alone takes writes: %+v, %v", f, err)
+	}
+}
+
+// A server that is to follow the primary follows nobody while two accept writes, unless it is one of them: then it follows the other.
+func TestWhoIsToBeFollowedIsKnownOnlyWhereOneAcceptsWrites(t *testing.T) {
+	answers := func(string) (string, error) { return "1", nil }
+	n1, n2, n3 := &standIn{is: engine.ReplicationStatus{ServerID: "1"}, answers: answers}, &standIn{is: engine.ReplicationStatus{ServerID: "2"}, answers: answers},
+		&standIn{is: engine.ReplicationStatus{ServerID: "3", ReadOnly: true}, answers: answers}
+	on := standIns{"n1": n1, "n2": n2, "n3": n3}.cluster(t)
+	var refused *hint.PermanentError
+	if _, err := (&replicate{Node: "n3"}).Check(t.Context(), on); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 and n2 both accept writes") {
+		t.Errorf("two accept writes: %v", err)
+	}
+	for node, want := range map[string]string{"n1": "n2", "n2": "n1"} {
+		if s, err := (&replicate{Node: node}).source(t.Context(), on); err != nil || s.name() != want {
+			t.Errorf("%s follows %v, expected %s: %v", node, s, want, err)
+		}
+	}
+	n1.is.ReadOnly = true
+	if s, err := (&replicate{Node: "n3"}).source(t.Context(), on); err != nil || s.name() != "n2" {
+		t.Errorf("one accepts writes: %v, %v", s, err)
 	}
 }
 
