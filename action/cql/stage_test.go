@@ -28,6 +28,7 @@ type stage struct {
 	id         string      // host id of the server that nodetool works
 	tasks      []engine.Task
 	silent     []string
+	hints      []engine.Hint
 	orders     []string     // that nodetool was given
 	onOrder    func() error // what comes of one
 	mends      int          // after so many stops n2 joins
@@ -80,7 +81,7 @@ func (s *stage) Hints(context.Context) ([]engine.Hint, error) {
 	if len(s.silent) > 0 {
 		return nil, fmt.Errorf("read the hints: %w", &engine.SilentError{Nodes: s.silent})
 	}
-	return nil, nil
+	return s.hints, nil
 }
 
 func (s *stage) Ring(context.Context, string) (engine.Ring, error) {

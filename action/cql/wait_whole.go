@@ -152,8 +152,8 @@ func (v view) lacks(ctx context.Context, but *engine.Member) (string, error) {
 	if err != nil && !errors.As(err, &silent) {
 		return "", err
 	}
-	for _, h := range hints {
-		if but == nil || h.For != but.Host {
+	for _, h := range hints { // those for a host that has left the ring are never delivered
+		if _, is := v.Find(h.For); is && (but == nil || h.For != but.Host) {
 			return host(h.Node) + " stores hints for others", nil
 		}
 	}

@@ -35,6 +35,18 @@ func TestAMemberThatDoesNotAnswerIsWaitedFor(t *testing.T) {
 	}
 }
 
+// Hints for a member are waited for; Cassandra keeps those for a host that was replaced, and nobody will ever take them.
+func TestHintsForAHostThatHasLeftAreNotWaitedFor(t *testing.T) {
+	s := &stage{part: engine.Normal}
+	on := s.on(s.node(true))
+	for member, state := range map[string]action.State{"b": action.Needed, "replaced": action.Satisfied} {
+		s.hints = []engine.Hint{{Node: "10.0.0.1:9042", For: member, Files: 1}}
+		if f, err := (&whole{}).Check(t.Context(), on); err != nil || f.State != state {
+			t.Errorf("hints for %s: %+v, %v", member, f, err)
+		}
+	}
+}
+
 // Nodes that were restarted a moment ago are waited for.
 func TestARingThatNobodyAnswersForIsWaitedFor(t *testing.T) {
 	s := &stage{part: engine.Normal, lost: true}
