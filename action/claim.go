@@ -58,7 +58,7 @@ func (e *ClaimedError) Error() string {
 	}
 	switch {
 	case e.Expired && e.Silent > 0:
-		text += fmt.Sprintf(", which has not reported for %s", e.Silent.Round(time.Second))
+		text += fmt.Sprintf(", whose claim ran out %s ago", e.Silent.Round(time.Second))
 	case e.Expired:
 		text += ", which does not report any more"
 	}

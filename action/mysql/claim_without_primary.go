@@ -164,8 +164,8 @@ func (l *locks) evict(ctx context.Context, session engine.Session, node, connect
 	}
 	theirs.Holder = fmt.Sprintf("%s at %s (%s)", row[0], row[1], theirs.Holder)
 	if seconds, err := strconv.Atoi(row[2]); err == nil {
-		theirs.Silent = time.Duration(seconds) * time.Second
-		theirs.Expired = theirs.Silent >= l.unheard
+		theirs.Silent = time.Duration(seconds)*time.Second - l.unheard
+		theirs.Expired = theirs.Silent >= 0
 	}
 	if !theirs.Expired || !c.Break && !c.Held {
 		return theirs

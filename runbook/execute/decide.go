@@ -39,7 +39,7 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 		if i := nextUnbegun(r); i != nil {
 			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it did not begin: " + reason}, nil
 		}
-		return &journal.Event{Kind: journal.Parked, Reason: reason, Past: past(r.held.Lost())}, nil
+		return parkedEvent(r, reason), nil
 	}
 	if r.state.Stopping != nil {
 		return r.cancel(), nil
@@ -82,6 +82,14 @@ func claimedEvent(r *runner) *journal.Event {
 		}
 	}
 	return nil
+}
+
+// parkedEvent ends the session before the run, and says if nobody takes the writes of the cluster meanwhile.
+func parkedEvent(r *runner, reason string) *journal.Event {
+	if closed := closed(r, 3*time.Second); closed != "" {
+		reason += "; " + closed
+	}
+	return &journal.Event{Kind: journal.Parked, Reason: reason, Past: past(r.held.Lost())}
 }
 
 // claimRefusedEvent tells, once in a session, that a cluster no longer prolongs the claim that it has stored.

@@ -116,6 +116,9 @@ func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
 	if !errors.Is(err, cannot) || !strings.Contains(err.Error(), "step promote was acting") || !strings.HasSuffix(err.Error(), "no node of c reports that it accepts writes") {
 		t.Errorf("it says: %v", err)
 	}
+	if e := parkedEvent(r, "the Plimsoll process that executed it ended"); e.Reason != "the Plimsoll process that executed it ended; no node of c reports that it accepts writes" {
+		t.Errorf("a run that is parked says: %s", e.Reason)
+	}
 	r.state.Items = []*journal.Step{{Key: "look", Phase: journal.StepDone}}
 	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, "takes writes") {
 		t.Errorf("of a run that changed nothing: %s", text)

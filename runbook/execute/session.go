@@ -116,19 +116,25 @@ func sessionEnd(r *runner, err error) error {
 	if len(acting) > 0 {
 		err = fmt.Errorf("%w; step %s was acting: its outcome was not recorded, and is checked first when the run is resumed", err, strings.Join(acting, ", "))
 	}
-	if slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) && closed(r.outside, r.cluster) {
-		err = fmt.Errorf("%w; no node of %s reports that it accepts writes", err, r.cluster.Name)
+	if closed := closed(r, 10*time.Second); closed != "" {
+		err = fmt.Errorf("%w; %s", err, closed)
 	}
 	return err
 }
 
-// closed tells whether nobody takes the writes of a cluster, as its servers say.
-func closed(ctx context.Context, on *cluster.Cluster) bool {
-	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+// closed says that nobody takes the writes of the cluster that a run has changed, as its servers say; "" if one does, or they do not say
+// within that time.
+func closed(r *runner, within time.Duration) string {
+	if !slices.ContainsFunc(r.state.Items, func(i *journal.Step) bool { return i.Acts }) {
+		return ""
+	}
+	limited, cancel := context.WithTimeout(r.outside, within)
 	defer cancel()
-	on.RolesChanged()
-	_, err := on.Primary(limited)
-	return errors.Is(err, cluster.ErrNoPrimary)
+	r.cluster.RolesChanged()
+	if _, err := r.cluster.Primary(limited); !errors.Is(err, cluster.ErrNoPrimary) {
+		return ""
+	}
+	return "no node of " + r.cluster.Name + " reports that it accepts writes"
 }
 
 func beginRun(ctx context.Context, r *runner) error {
