@@ -53,6 +53,9 @@ func (s serverProcess) used() (time.Duration, error) {
 	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
 }
 
+// number is the process's.
+func (s serverProcess) number() string { return filepath.Base(s.folder) }
+
 // watchers waits until the watch has its two sessions, and returns the server's threads of them, by their files in /proc. Nothing else is
 // connected then.
 func (s serverProcess) watchers(ctx context.Context) (threads []string, err error) {
