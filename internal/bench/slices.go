@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -79,20 +80,47 @@ func apart(ctx context.Context, server serverProcess) (release func() error, err
 	if count < 2 {
 		return nil, fmt.Errorf("a server and its load need a processor each, and this machine has %d", count)
 	}
+	if err := server.place(ctx, firstProcessor); err != nil {
+		return nil, err
+	}
 	own := strconv.Itoa(os.Getpid())
-	if err := place(ctx, server.number(), "0"); err != nil {
+	if err := taskset(ctx, "--all-tasks", "--cpu-list", "--pid", otherProcessors(), own); err != nil {
 		return nil, err
 	}
-	if err := place(ctx, own, fmt.Sprintf("1-%d", count-1)); err != nil {
-		return nil, err
-	}
-	return func() error { return place(context.WithoutCancel(ctx), own, fmt.Sprintf("0-%d", count-1)) }, nil
+	return func() error {
+		return taskset(context.WithoutCancel(ctx), "--all-tasks", "--cpu-list", "--pid", fmt.Sprintf("0-%d", count-1), own)
+	}, nil
 }
 
-// place has all threads of a process run on these processors only.
-func place(ctx context.Context, process, processors string) error {
-	if out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--cpu-list", "--pid", processors, process).CombinedOutput(); err != nil {
-		return fmt.Errorf("give processors to process %s: %w: %s", process, err, out)
+// sparing leaves the sessions of a server that stands apart where they are, and has what it does besides run on the other processors, until release.
+func (s serverProcess) sparing(ctx context.Context) (release func() error, err error) {
+	if err := s.place(ctx, otherProcessors()); err != nil {
+		return nil, err
+	}
+	sessions, err := s.sessionThreads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, number := range sessions {
+		if err := taskset(ctx, "--cpu-list", "--pid", firstProcessor, number); err != nil {
+			return nil, err
+		}
+	}
+	return func() error { return s.place(context.WithoutCancel(ctx), firstProcessor) }, nil
+}
+
+// place has all of a server run on these processors only.
+func (s serverProcess) place(ctx context.Context, processors string) error {
+	return taskset(ctx, "--all-tasks", "--cpu-list", "--pid", processors, filepath.Base(s.folder))
+}
+
+const firstProcessor = "0"
+
+func otherProcessors() string { return fmt.Sprintf("1-%d", runtime.NumCPU()-1) }
+
+func taskset(ctx context.Context, arguments ...string) error {
+	if out, err := exec.CommandContext(ctx, "taskset", arguments...).CombinedOutput(); err != nil {
+		return fmt.Errorf("choose the processors of a process: taskset: %w: %s", err, out)
 	}
 	return nil
 }
