@@ -288,7 +288,7 @@ func (l *selects) longest(spans []span) (waits []time.Duration) {
 	return waits
 }
 
-// afterList is what of a slice follows the end of its list at least, usually: what a list costs later than that is not counted.
+// afterList is what of a slice follows the end of its list at least: what a list costs later than that is not counted.
 const afterList = 500 * time.Millisecond
 
 func (o options) stallBy(ctx context.Context, on stalled, way listing) (err error) {
@@ -331,7 +331,7 @@ func (o options) stallBy(ctx context.Context, on stalled, way listing) (err erro
 type stall struct {
 	load   *selects
 	take   func(context.Context) error
-	length time.Duration // of a slice, or for as long as its list takes
+	length time.Duration // of a slice; longer if its list takes longer
 
 	done           paired
 	lists, without []span
@@ -367,7 +367,11 @@ func (m *stall) slice(ctx context.Context, with bool) error {
 		}
 		m.lists = append(m.lists, span{began, time.Now()})
 	}
-	if err := wait(ctx, m.length-time.Since(began)); err != nil {
+	rest := m.length - time.Since(began)
+	if with {
+		rest = max(rest, afterList)
+	}
+	if err := wait(ctx, rest); err != nil {
 		return err
 	}
 	now, after := time.Now(), m.load.done.Load()

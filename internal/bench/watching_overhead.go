@@ -228,7 +228,7 @@ func (m *overhead) print(product string, usual counts, read readings) {
 		m.with.share(m.with.sessions), m.with.share(m.with.watch), usual.share(usual.sessions), usual.share(usual.watch))
 	fmt.Printf("- Questions of the watch a second: %.1f; in the unbroken minute: %.1f; while it was stopped: %.1f.\n",
 		m.with.perSecond(), usual.perSecond(), m.without.perSecond())
-	fmt.Printf("- Of %.0f readings the watch left out %.0f because the server was slow to answer it, and %.0f got no answer.\n\n", read.all, read.paused, read.failed)
+	fmt.Printf("- Of %.0f readings the watch left out %.0f because the server was slow to answer it, and %.0f got no answer.%s\n\n", read.all, read.paused, read.failed, read.doubt())
 }
 
 func (c counts) perSecond() float64 { return float64(c.others) / c.took.Seconds() }
@@ -302,6 +302,14 @@ func (w watchedServer) discard() error {
 
 // readings are how often the watch was to read the server.
 type readings struct{ all, paused, failed float64 }
+
+// doubt is what to say of a measurement of a watch that did not read all that it was to read.
+func (r readings) doubt() string {
+	if r.paused+r.failed > r.all/50 {
+		return " **These figures do not count: a watch that reads less costs less.**"
+	}
+	return ""
+}
 
 // readings asks the series that the watch kept, once it has ended.
 func (w watchedServer) readings(ctx context.Context) (r readings, err error) {
