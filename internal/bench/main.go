@@ -52,7 +52,7 @@ func sections() []section {
 func main() {
 	var o options
 	flag.StringVar(&o.plimsoll, "plimsoll", "bin/plimsoll", "the binary to measure")
-	flag.IntVar(&o.pairs, "pairs", 5, "how many alternating pairs of runs")
+	flag.IntVar(&o.pairs, "pairs", 5, "how many alternating pairs of runs; for each of them watch-overhead measures 20 pairs of slices of one run, and advise-stall 16")
 	flag.IntVar(&o.seconds, "seconds", 10, "length of a run")
 	flag.IntVar(&o.pages, "pages", 1_500_000, "pages of 4 KiB in the pool, for advise-stall: the default takes 6.6 GiB of memory and as much disk")
 	flag.StringVar(&o.target, "target", "", "mysql:// or cql://user:password@host:port/database of a server that runs already, for one section (default: a lab of its own)")

@@ -56,28 +56,17 @@ func (s serverProcess) used() (time.Duration, error) {
 // watchers waits until the watch has its two sessions, and returns the server's threads of them, by their files in /proc. Nothing else is
 // connected then.
 func (s serverProcess) watchers(ctx context.Context) (threads []string, err error) {
-	const ofMariaDB = "SELECT TID AS tid FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = SUBSTRING_INDEX(USER(), '@', 1)"
-	const ofMySQL = "SELECT THREAD_OS_ID AS tid FROM performance_schema.threads WHERE PROCESSLIST_ID <> CONNECTION_ID() AND PROCESSLIST_USER = SUBSTRING_INDEX(USER(), '@', 1)"
-	sessions, err := connect(ctx, s.target, 1)
-	if err != nil {
-		return nil, err
-	}
-	defer closeAll(sessions) //nolint:errcheck // it only asked
-	ask := sessions[0].(engine.Tabular)
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	seen := 0
 	for limited.Err() == nil {
-		rows, err := ask.Table(ctx, ofMariaDB)
+		numbers, err := s.sessionThreads(ctx)
 		if err != nil {
-			rows, err = ask.Table(ctx, ofMySQL)
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("ask for the threads of the watch: %w", err)
-		}
-		if seen = len(rows); seen == 2 {
-			for _, row := range rows {
-				threads = append(threads, filepath.Join(s.folder, "task", row["tid"], "schedstat"))
+		if seen = len(numbers); seen == 2 {
+			for _, number := range numbers {
+				threads = append(threads, filepath.Join(s.folder, "task", number, "schedstat"))
 			}
 			return threads, nil
 		}
@@ -87,6 +76,23 @@ func (s serverProcess) watchers(ctx context.Context) (threads []string, err erro
 		}
 	}
 	return nil, fmt.Errorf("%d sessions after a minute, expected the two of the watch", seen)
+}
+
+// sessionThreads are the numbers of the server's threads of all sessions of the account but the one that asks.
+func (s serverProcess) sessionThreads(ctx context.Context) (numbers []string, err error) {
+	const ofMariaDB = "SELECT TID AS tid FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = SUBSTRING_INDEX(USER(), '@', 1)"
+	const ofMySQL = "SELECT THREAD_OS_ID AS tid FROM performance_schema.threads WHERE PROCESSLIST_ID <> CONNECTION_ID() AND PROCESSLIST_USER = SUBSTRING_INDEX(USER(), '@', 1)"
+	rows, err := table(ctx, s.target, ofMariaDB)
+	if err != nil {
+		rows, err = table(ctx, s.target, ofMySQL)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask for the threads of the sessions: %w", err)
+	}
+	for _, row := range rows {
+		numbers = append(numbers, row["tid"])
+	}
+	return numbers, nil
 }
 
 // busy is how long threads have been on a processor: the first number of schedstat, in ns.
