@@ -22,8 +22,11 @@ to two machines, and each is where its provider says; the record of the legs mat
 acknowledged row is present; sha256 of files beside the database. Where both legs are in step, every block of every file is read from either leg, past md, and compared. ` + "`make disks`" + ` repeats
 this.
 
-On 25 and 26 November 2026 the machine was overloaded (two processors, load average 15 to 80), so this is a beginning: the runbooks that are missing in the table have **not** been attacked in this way, and the places that
-were not reached are listed below it. Undos were attacked where the table counts them.
+On 25 and 26 November 2026 the machine was overloaded (two processors, load average 15 to 80). All eleven runbooks were attacked; the places that were not reached are listed below the
+table. **No process was killed inside an undo**: where the table counts no undo kills, runs were interrupted and undone, and the kills that were meant for the undo came before or after it.
+
+The problem of retire is the attack's: the runbook had just restarted the server, which closed the connection of the resume that was to remove the claim. It exits with 1 and advises to type it again, which
+the attack did not do; the next run removed the claim.
 
 - **places**: at how many of the places above Plimsoll was killed, of how many. The others were not reached again by a process that resumed, because it found the step already done, or were not attacked yet.
 - **undo kills**: kills of a process that undid the run. **checks**: how many runs were examined at their end. **compared**: bytes of files that were read from both legs.
