@@ -83,6 +83,9 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 // sameSince refuses a run that slept while another may have made this primary: another that took the locks of a cluster without a primary
 // writes its claim only once there is one.
 func (m *ClusterLock) sameSince(ctx context.Context, c action.Claim, primary string) error {
+	if _, _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+		return err
+	}
 	if err := m.locks.kept(ctx); err != nil {
 		return err
 	}

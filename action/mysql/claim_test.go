@@ -406,7 +406,12 @@ func claimsOfWhoSlept(t *testing.T, on *cluster.Cluster) {
 		value, err := on.Value(ctx, "n1", "SELECT COALESCE(IS_USED_LOCK('plimsoll.claim'), 'free')")
 		return err == nil && value == "free"
 	})
-	if err := elsewhere.Claim(ctx, woken); !errors.Is(err, errPrimaryChanged) {
+	if err := here.Claim(ctx, woken); !errors.As(err, &claimed) || !claimed.Past() { // not only that it cannot be told
+		t.Errorf("it wakes, and another has given the cluster back: %v", err)
+	}
+	unknown := woken
+	unknown.Run, unknown.Since = "usurps", time.Now() // whose trace is its own
+	if err := elsewhere.Claim(ctx, unknown); !errors.Is(err, errPrimaryChanged) {
 		t.Errorf("it wakes in a cluster with another primary, and is told that it is its own: %v", err)
 	}
 	for _, c := range []action.Claim{sleeper, woken} {

@@ -226,7 +226,7 @@ func codes(last said, st status) int {
 	switch {
 	case st.Status == "done, with remainders", st.Status == "undone, with remainders" && last.args[1] == "cancel":
 		return 6
-	case st.Status == "done" || last.args[1] == "cancel":
+	case (st.Status == "done") != (last.args[1] == "cancel"): // a run that was completed was not cancelled
 		return 0
 	}
 	return 1 // it was to be done, and was undone

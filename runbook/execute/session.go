@@ -255,8 +255,11 @@ func unclaim(ctx context.Context, r *runner, name string) error {
 	return m.Clear(ctx, c)
 }
 
-// parkRun ends the session and leaves the run for a later one.
+// parkRun ends the session and leaves the run for a later one; of a run that has ended already, nothing is written behind its end.
 func parkRun(r *runner, reason string, cause error) error {
+	if r.state.Outcome != "" {
+		return cause
+	}
 	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason, Past: past(cause)}); err != nil {
 		return err
 	}

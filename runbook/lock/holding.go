@@ -46,8 +46,10 @@ type holding struct {
 	lease durable.Lease
 	Asked time.Time // the cluster, last, by the wall clock: the other one stands still while a machine sleeps
 	slept bool      // for longer than the claim holds, and no clear answer since
-	lost  error
-	why   error // the claim could not be stored when this was tried last
+	// unsure is the answer of that time that was not clear.
+	unsure error
+	lost   error
+	why    error // the claim could not be stored when this was tried last
 
 	refused error // the cluster answered last that it does not prolong the claim that it has stored
 }
@@ -104,7 +106,11 @@ func (h *holding) MayAct(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slept && h.lost == nil {
-		return h.lose(fmt.Errorf("%w: plimsoll runbook resume %s when the cluster answers", ErrUnsure, h.claim.Run))
+		why := "nobody can be asked"
+		if h.unsure != nil {
+			why = journal.OneLine(h.unsure)
+		}
+		return h.lose(fmt.Errorf("%w (%s): plimsoll runbook resume %s asks again, and says how it goes on", ErrUnsure, why, h.claim.Run))
 	}
 	return h.lost
 }
@@ -169,6 +175,7 @@ func (h *holding) confirmWithin(ctx context.Context, patience time.Duration) err
 			return unstorable(h.claim.Cluster, err)
 		}
 	}
+	h.unsure = err
 	if h.refused = nil; err != nil && h.claim.Stored && !noAnswer(err) {
 		h.refused = err
 	}

@@ -190,8 +190,7 @@ func refuseSecond(ctx context.Context, s *server) error {
 	if o := taking(others); err == nil && o != "" {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s and %s both accept writes", s.name(), o),
-			Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only: SET GLOBAL read_only = 1 (on MySQL super_read_only = 1). If that is %[1]s, end this run (plimsoll runbook cancel RUN --leave REASON), and mysql/rejoin -i node=%[1]s makes it replicate from %[2]s. "+
-				"If it is %[2]s, plimsoll runbook resume RUN continues", s.name(), o),
+			Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only: SET GLOBAL read_only = 1 (on MySQL super_read_only = 1). Then mysql/rejoin -i node=%[1]s, or mysql/rejoin -i node=%[2]s, makes that one replicate from the other", s.name(), o),
 		}
 	}
 	return err

@@ -162,6 +162,8 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		fmt.Fprintf(c.Err, "run %s: %s; the run is not done\n", run, cancelledBy(st))
 		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitTrouble}
+	case st.Outcome == journal.RunDone && order != nil && order.Do == "cancel":
+		return fmt.Errorf("run %s is done: it was completed before it could be cancelled", run)
 	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
 		return nil
