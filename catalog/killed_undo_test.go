@@ -51,9 +51,6 @@ func (k *killing) undoes(deaths []death) {
 	run := k.only(s)
 	st := k.undo(s, run)
 	undone := k.examineUndo("undisturbed after it was "+from.String(), folder, s, run, st)
-	if k.stays == 0 && undone == 0 {
-		k.t.Error("all can be undone, and no step was")
-	}
 	if err := s.Store.Close(); err != nil {
 		k.t.Error(err)
 	}
@@ -114,7 +111,7 @@ func (k *killing) examineUndo(how, folder string, s *execute.Service, run string
 	for _, did := range k.world(folder) {
 		for line := range strings.Lines(did) {
 			step, what, _ := strings.Cut(line, " ")
-			if i := st.Item(step); i != nil && finished[step] && !st.Looks(i) {
+			if i := st.Item(step); i != nil && finished[step] && !st.Looks(i) && i.Step.Undo == nil { // else other actions undid it
 				k.t.Errorf("%s: step %s was undone, and it is still there: %s", how, step, what)
 			}
 		}
