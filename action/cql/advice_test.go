@@ -55,7 +55,7 @@ func opens(t *testing.T, task action.Task, on *cluster.Cluster, want action.Stat
 	}
 }
 
-// upkeepOf is a repair of n2.
+// repairOf is a repair of n2.
 func repairOf(keyspace string) *upkeep {
 	u := repairAction.New().(*upkeep)
 	u.Node, u.Keyspace = "n2", keyspace
@@ -119,6 +119,22 @@ func TestAdviceAboutARing(t *testing.T) {
 			n := s.node(true)
 			on := s.on(n)
 			says(t, advised(t, refusalOf(t, repairOf(""), on), "10.0.0.2: its server is not running"), `Start it, then plimsoll runbook resume RUN`)
+			if err := n.Server.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.down = ""
+			opens(t, repairOf(""), on, action.Needed)
+		},
+		"a member whose disk is full": func(t *testing.T) {
+			s := normal()
+			s.down, s.notRunning = "b", true
+			n := s.node(true)
+			disk := &roomy{Machine: n.Machine, free: 10 << 20}
+			n.Machine, n.Data = disk, "/data"
+			on := s.on(n)
+			says(t, advised(t, refusalOf(t, repairOf(""), on), "10.0.0.2: its disk is full, with 10.5 MB free for /data"),
+				`Free some of its disk .*, start it again, run cql/repair, then plimsoll runbook resume RUN`)
+			disk.free = 1 << 40
 			if err := n.Server.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}

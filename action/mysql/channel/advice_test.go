@@ -42,6 +42,7 @@ func adviceOfACutOver(w fixture) {
 	w.executes(w.advised(cutOver, "replication from n1 to n2 does not run"))
 	w.open("it was started")
 
+	w.withoutWayBack()
 	if !w.isMySQL() {
 		w.passesReadOnly()
 	}
@@ -108,6 +109,23 @@ func (w fixture) open(when string) {
 			w.Fatalf("%s, and a cut-over finds %+v, %v", when, f, err)
 		}
 	}
+}
+
+// withoutWayBack has a replica that nobody could follow.
+func (w fixture) withoutWayBack() {
+	w.Helper()
+	w.do("n2", "SET GLOBAL binlog_format = MIXED")
+	_, err := w.task(cutOver, n1ToN2).Check(w.Context(), w.on.ReadOnly())
+	advice := w.advice(err, "n2 writes binlog_format MIXED")
+	const without = "way_back: false"
+	if !strings.Contains(err.Error(), "there would be no way back ("+without+" accepts that)") || !strings.HasPrefix(advice, "set binlog_format = ROW on the source") {
+		w.Errorf("%v; it advises %s", err, advice)
+	}
+	if f, err := w.task(cutOver, strings.Replace(n1ToN2, "}", ", "+without+"}", 1)).Check(w.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
+		w.Errorf("without a way back it finds %+v, %v", f, err)
+	}
+	w.do("n2", "SET GLOBAL binlog_format = ROW")
+	w.open("there is a way back")
 }
 
 // passesReadOnly has an account connected that may write though the server is read-only. Its connection would keep that right.
