@@ -116,7 +116,7 @@ func (w fixture) withoutWayBack() {
 	w.Helper()
 	w.do("n2", "SET GLOBAL binlog_format = MIXED")
 	_, err := w.task(cutOver, n1ToN2).Check(w.Context(), w.on.ReadOnly())
-	advice := w.advice(err, "n2 writes binlog_format MIXED")
+	advice := w.advice(err, " writes binlog_format MIXED")
 	const without = "way_back: false"
 	if !strings.Contains(err.Error(), "there would be no way back ("+without+" accepts that)") || !strings.HasPrefix(advice, "set binlog_format = ROW on the source") {
 		w.Errorf("%v; it advises %s", err, advice)
