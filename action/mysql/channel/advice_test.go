@@ -94,14 +94,20 @@ func (w fixture) attaches(advice string) {
 // open expects that the cut-over may begin: at once, or when a channel has connected.
 func (w fixture) open(when string) {
 	w.Helper()
+	_ = w.until(when, func(f action.CheckResult, err error) bool { return err == nil && f.State == action.Needed })
+}
+
+// until looks for a cut-over until what its check finds is as it should be, and returns the check's error.
+func (w fixture) until(when string, so func(action.CheckResult, error) bool) error {
+	w.Helper()
 	limited, cancel := context.WithTimeout(w.Context(), 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	for {
 		f, err := w.task(cutOver, n1ToN2).Check(limited, w.on.ReadOnly())
-		if err == nil && f.State == action.Needed {
-			return
+		if so(f, err) {
+			return err
 		}
 		select {
 		case <-tick.C:
@@ -114,8 +120,19 @@ func (w fixture) open(when string) {
 // withoutWayBack has a replica that nobody could follow.
 func (w fixture) withoutWayBack() {
 	w.Helper()
-	w.do("n2", "SET GLOBAL binlog_format = MIXED")
-	_, err := w.task(cutOver, n1ToN2).Check(w.Context(), w.on.ReadOnly())
+	writes := func(format string) {
+		w.Helper()
+		set := "SET GLOBAL binlog_format = " + format
+		if w.isMySQL() { // which wants its appliers stopped
+			w.do("n2", "STOP REPLICA", set, "START REPLICA")
+			return
+		}
+		w.do("n2", set)
+	}
+	writes("MIXED")
+	err := w.until("it writes another format", func(_ action.CheckResult, err error) bool {
+		return err != nil && !strings.Contains(err.Error(), "does not run")
+	})
 	advice := w.advice(err, " writes binlog_format MIXED")
 	const without = "way_back: false"
 	if !strings.Contains(err.Error(), "there would be no way back ("+without+" accepts that)") || !strings.HasPrefix(advice, "set binlog_format = ROW on the source") {
@@ -124,7 +141,7 @@ func (w fixture) withoutWayBack() {
 	if f, err := w.task(cutOver, strings.Replace(n1ToN2, "}", ", "+without+"}", 1)).Check(w.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
 		w.Errorf("without a way back it finds %+v, %v", f, err)
 	}
-	w.do("n2", "SET GLOBAL binlog_format = ROW")
+	writes("ROW")
 	w.open("there is a way back")
 }
 
