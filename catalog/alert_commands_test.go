@@ -3,11 +3,13 @@ package catalog
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/hint"
 	"plimsoll/runbook/books"
 	"plimsoll/watch"
 	"plimsoll/watch/rules"
+	"plimsoll/watch/store"
 )
 
 // The command of a built-in rule gives every input that its runbook needs and none that it does not have. What only a person knows is marked,
@@ -17,10 +19,26 @@ func TestCommandsOfAlertsAreWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	at := time.Now()
+	onRDS := watch.Sample{Name: "plimsoll_rds", At: at, Value: 1, Labels: []watch.Label{{Name: "instance", Value: "b/n1"}}}
+	if err := s.Append(t.Context(), []watch.Sample{onRDS}); err != nil {
+		t.Fatal(err)
+	}
 	marked := 0
 	for _, g := range groups {
-		for _, r := range g.Rules {
-			a := watch.Alert{Runbook: r.Annotations["runbook"], Inputs: strings.ReplaceAll(r.Annotations["inputs"], `{{ reReplaceAll "^.*/" "" $labels.instance }}`, "n1")}
+		for n := range 2 * len(g.Rules) { // on a server, and on RDS
+			r := g.Rules[n/2]
+			var a watch.Alert
+			for name, text := range map[string]*string{"runbook": &a.Runbook, "inputs": &a.Inputs} {
+				if *text, err = s.Expand(t.Context(), r.Annotations[name], map[string]string{"instance": []string{"a/n1", "b/n1"}[n%2]}, 1, at); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if a.Trial() != "" {
 				if a.Inputs != "" {
 					t.Errorf("%s gives inputs to a trial", r.Alert)

@@ -24,7 +24,8 @@ import (
 
 // TestEveryShippedRunbookSurvivesADeathAtEveryWrite executes every runbook that ships, with its real steps, inputs and natures,
 // on a simulated cluster: real ones are for the torture. Around every write of the journal it keeps a copy of the state folder
-// and of the world, which is what a SIGKILL there would leave, and lets another process's eyes go on from each.
+// and of the world, which is what a SIGKILL there would leave, and lets another process's eyes go on from each. Its undo is killed
+// at every write too.
 func TestEveryShippedRunbookSurvivesADeathAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	for _, name := range books.Names() {
@@ -35,6 +36,7 @@ func TestEveryShippedRunbookSurvivesADeathAtEveryWrite(t *testing.T) {
 			if testing.Short() { // it was executed once, undisturbed
 				return
 			}
+			k.undoes(deaths)
 			var first []time.Duration
 			for _, d := range deaths {
 				first = append(first, k.survive(d))
@@ -73,6 +75,7 @@ var said = map[string]map[string]string{
 type killing struct {
 	t          *testing.T
 	name, root string
+	stays      int // the entry that intends what cannot be undone; 0: all can be
 }
 
 // death is a moment at which the process may have been killed, and the folder with what it leaves.
@@ -118,11 +121,7 @@ func (k *killing) reference() (deaths []death) {
 		if testing.Short() {
 			return
 		}
-		d := death{at, filepath.Join(k.root, fmt.Sprintf("%d-%v", at.Number, at.Before))}
-		if err := os.CopyFS(d.folder, os.DirFS(folder)); err != nil {
-			k.t.Error(err)
-		}
-		deaths = append(deaths, d)
+		deaths = append(deaths, k.kept(at, folder, "run"))
 	})
 	book, err := books.Read(k.name, s.Actions)
 	if err != nil {
@@ -149,7 +148,18 @@ func (k *killing) reference() (deaths []death) {
 	if acts == 0 {
 		k.t.Error("no step acted: there was nothing to disturb")
 	}
+	k.stays = k.lasting(s, st, run)
 	return deaths
+}
+
+// kept keeps a copy of the folder, as a death at a moment of what is under way would leave it.
+func (k *killing) kept(at durable.Moment, folder, what string) death {
+	k.t.Helper()
+	d := death{at, filepath.Join(k.root, fmt.Sprintf("%s-%d-%v", what, at.Number, at.Before))}
+	if err := os.CopyFS(d.folder, os.DirFS(folder)); err != nil {
+		k.t.Error(err)
+	}
+	return d
 }
 
 // inputs are values of the right types; what a runbook needs beyond that stands in said.
@@ -172,8 +182,8 @@ func (k *killing) inputs(book *runbook.Runbook) map[string]string {
 	return inputs
 }
 
-// execute executes one session, and agrees to what is asked.
-func (k *killing) execute(s *execute.Service, run string, start func(*durable.Executor) error) *journal.State {
+// execute executes one session, and agrees to what is asked. Runs whose process died go on by themselves, but those that get a command instead.
+func (k *killing) execute(s *execute.Service, run string, start func(*durable.Executor) error, instead ...string) *journal.State {
 	k.t.Helper()
 	ctx := k.t.Context()
 	asked := make(chan journal.Event, 64)
@@ -191,7 +201,7 @@ func (k *killing) execute(s *execute.Service, run string, start func(*durable.Ex
 			asked <- e
 		}
 	}
-	e, err := s.Execute(ctx)
+	e, err := s.Execute(ctx, instead...)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -234,11 +244,7 @@ func (k *killing) survive(d death) (first time.Duration) {
 		}
 		_ = os.RemoveAll(d.folder)
 	}()
-	runs, err := s.Store.Runs(k.t.Context())
-	if err != nil || len(runs) != 1 {
-		k.t.Fatalf("%s: %d runs, %v", d, len(runs), err)
-	}
-	run := runs[0].ID
+	run := k.only(s)
 	st := k.execute(s, run, func(e *durable.Executor) error {
 		if len(e.Continued()) != 1 && !d.ended(k, s, run) {
 			return fmt.Errorf("%s: it did not go on by itself", d)
@@ -264,6 +270,16 @@ func (k *killing) survive(d death) (first time.Duration) {
 	return first
 }
 
+// only is the run that a store has.
+func (k *killing) only(s *execute.Service) string {
+	k.t.Helper()
+	runs, err := s.Store.Runs(k.t.Context())
+	if err != nil || len(runs) != 1 {
+		k.t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	return runs[0].ID
+}
+
 // ended tells whether the run had ended before the death.
 func (d death) ended(k *killing, s *execute.Service, run string) bool {
 	st, err := s.State(k.t.Context(), run)
@@ -273,25 +289,48 @@ func (d death) ended(k *killing, s *execute.Service, run string) bool {
 // examine looks that no finished step began again, and that nothing was done twice but by a person who was asked.
 func (k *killing) examine(d death, s *execute.Service, run string, asked map[string]bool) {
 	k.t.Helper()
-	entries, err := s.Store.Entries(k.t.Context(), run)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	if err := durable.VerifyChain(entries); err != nil {
-		k.t.Errorf("%s: %v", d, err)
-	}
 	finished := map[string]bool{}
-	for _, entry := range entries {
-		var e journal.Event
-		if err := json.Unmarshal(entry.Data, &e); err != nil {
-			k.t.Fatal(err)
-		}
+	for _, e := range k.events(s, run) {
 		if e.Kind == journal.Intended && finished[e.Step] {
 			k.t.Errorf("%s: the finished step %s began again", d, e.Step)
 		}
 		finished[e.Step] = finished[e.Step] || e.Kind == journal.Verified
 	}
-	folder := filepath.Join(d.folder, "world")
+	for _, did := range k.world(d.folder) {
+		times := map[string]int{} // several steps may wait for the same
+		for line := range strings.Lines(did) {
+			step, what, _ := strings.Cut(line, " ")
+			if times[step]++; times[step] == 2 && !asked[step] {
+				k.t.Errorf("%s: step %s has done it again: %s", d, step, what)
+			}
+		}
+	}
+}
+
+// events reads the journal of a run, whose chain must be whole.
+func (k *killing) events(s *execute.Service, run string) (all []journal.Event) {
+	k.t.Helper()
+	entries, err := s.Store.Entries(k.t.Context(), run)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if err := durable.VerifyChain(entries); err != nil {
+		k.t.Error(err)
+	}
+	for _, entry := range entries {
+		var e journal.Event
+		if err := json.Unmarshal(entry.Data, &e); err != nil {
+			k.t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// world is what was done to each thing: a line for each time, which begins with the step.
+func (k *killing) world(folder string) (all []string) {
+	k.t.Helper()
+	folder = filepath.Join(folder, "world")
 	files, err := os.ReadDir(folder)
 	if err != nil {
 		k.t.Fatal(err)
@@ -301,12 +340,7 @@ func (k *killing) examine(d death, s *execute.Service, run string, asked map[str
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		times := map[string]int{} // several steps may wait for the same
-		for line := range strings.Lines(string(text)) {
-			step, what, _ := strings.Cut(line, " ")
-			if times[step]++; times[step] == 2 && !asked[step] {
-				k.t.Errorf("%s: step %s has done it again: %s", d, step, what)
-			}
-		}
+		all = append(all, string(text))
 	}
+	return all
 }

@@ -102,12 +102,34 @@ func (d *drain) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 		return err
 	}
 	if n.Server == nil {
-		return &hint.PermanentError{Reason: "Plimsoll does not know how to restart node " + n.Name, Advice: "the node is drained: restart it by hand"}
+		return restartedByHand(ctx, on, n)
 	}
 	if err := restarted(ctx, n); err != nil {
 		return err
 	}
 	return back(ctx, on, n)
+}
+
+// restartedByHand refuses to undo the drain of a node that only a person can start, until it serves again.
+func restartedByHand(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return err
+	}
+	drained := false
+	if !n.Loose || r.alone(n) { // else nodetool may mean another, and the others tell
+		is, err := mode(ctx, n)
+		drained = err != nil || is == "DRAINED" || is == "DRAINING"
+	}
+	v, err := r.around(ctx, n)
+	if ctx.Err() != nil {
+		return err
+	}
+	if is := v.member(n); !drained && err == nil && is != nil && is.Up {
+		return nil
+	}
+	return &hint.PermanentError{Reason: "Plimsoll does not know how to restart node " + n.Name,
+		Advice: "the node is drained: restart it by hand; when the others see it as up, plimsoll runbook cancel RUN --undo"}
 }
 
 // restarted starts a server that is drained, or does not run.

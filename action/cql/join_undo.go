@@ -83,7 +83,7 @@ func stopped(v view, n cluster.Node) error {
 func (j *join) takeOut(ctx context.Context, on *cluster.Cluster, r *ring, n cluster.Node, c action.Call) error {
 	if j.Replaces != "" {
 		return &hint.PermanentError{Reason: fmt.Sprintf("node %s owns the ranges of %s now, and no other node does", n.Name, j.Replaces),
-			Advice: "keep it; cql/remove-node -i node=" + n.Name + " moves its ranges to the others"}
+			Advice: "keep it: plimsoll runbook cancel RUN --leave REASON. Then cql/remove-node -i node=" + n.Name + " can move its ranges to the others"}
 	}
 	if n.Server != nil {
 		running, err := n.Server.Running(ctx)

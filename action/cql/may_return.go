@@ -137,7 +137,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 	}
 	if member == nil {
 		return is, &hint.PermanentError{Reason: fmt.Sprintf("the ring has no member at %s: node %s was removed or replaced while it was away", was.Target.Addresses[0], was.Name),
-			Advice: "the node was not started, and the ring's data is safe. Its old data must not come back: start it with an empty data folder (cql/add-node)"}
+			Advice: "the node was not started, and the ring's data is safe. Its old data must not come back: empty its data folder, mark it spare: true in the inventory, then cql/add-node -i node=" + n.Name}
 	}
 	is.host = member.Host
 	if running, err := serverRuns(ctx, n); err != nil || running {

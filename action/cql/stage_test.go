@@ -24,6 +24,7 @@ type stage struct {
 	part       engine.Part // of n2; "": it is no member
 	down       string      // host id of who is down
 	lost       bool        // nobody answers
+	forgotten  bool        // n1 is no member any more
 	mode       string      // what nodetool says that n2 is at
 	id         string      // host id of the server that nodetool works
 	tasks      []engine.Task
@@ -90,7 +91,10 @@ func (s *stage) Ring(context.Context, string) (engine.Ring, error) {
 	if s.lost {
 		return engine.Ring{}, &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "no node can be reached"}
 	}
-	members := []engine.Member{{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: s.down != "a", DataCentre: "dc1"}}
+	var members []engine.Member
+	if !s.forgotten {
+		members = append(members, engine.Member{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: s.down != "a", DataCentre: "dc1"})
+	}
 	if s.part != "" {
 		members = append(members, engine.Member{Host: "b", Address: "10.0.0.2:9042", Part: s.part, Up: s.down != "b", DataCentre: "dc1"})
 	}

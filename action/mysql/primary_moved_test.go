@@ -3,6 +3,7 @@ package mysql
 import (
 	"errors"
 	"maps"
+	"regexp"
 	"testing"
 
 	"plimsoll/action"
@@ -94,6 +95,7 @@ func undoesWhereItActed(t *testing.T, on *cluster.Cluster) {
 	if n := see(tables); n != [2]string{"1", "1"} {
 		t.Errorf("there are %v tables, and the undo was to be refused", n)
 	}
+	undoneByHand(t, on, refused.Advice, func() [2]string { return see(tables) })
 	for i := len(cases) - 1; i >= 0; i-- { // in reverse, as a run does
 		c := cases[i]
 		call := action.Call{Before: c.found.Observed, Output: c.output, Progress: func(float64, string) {}}
@@ -108,6 +110,23 @@ func undoesWhereItActed(t *testing.T, on *cluster.Cluster) {
 		if err := c.task.(action.Undoer).Undo(t.Context(), on, call); err == nil {
 			t.Errorf("%s was undone on a server that nobody had noted", c.action)
 		}
+	}
+}
+
+// undoneByHand does what the refusal advises: the table was replicated, and is dropped on the server that is named for that.
+func undoneByHand(t *testing.T, on *cluster.Cluster, advice string, tables func() [2]string) {
+	t.Helper()
+	named := regexp.MustCompile(`on (n\d) what was replicated, on (n\d) what was not; then plimsoll runbook cancel RUN --leave REASON`).FindStringSubmatch(advice)
+	if named == nil {
+		t.Fatalf("it advises %q", advice)
+	}
+	if err := on.Execute(t.Context(), named[1], []string{"DROP DATABASE moved"}, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	actNow(t, on, bindAny(t, "mysql.repoint", "{source: n2, also: [n1]}"))
+	actNow(t, on, bindAny(t, "mysql.wait-caught-up", "{node: n1, source: n2}"))
+	if n := tables(); n != [2]string{"0", "0"} {
+		t.Errorf("undone by hand on %s, there are %v tables on n1 and n2", named[1], n)
 	}
 }
 

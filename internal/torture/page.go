@@ -51,7 +51,7 @@ tests of the actions.
 
 Runbooks that are missing in the table were not tested on that product; one on a ring takes up to an hour. No SingleStore was available: its two runbooks are tested on
 a simulated cluster (cmd/plimsoll/runbook_torture_singlestore_test.go), without the other host, because such a cluster stores no claim. In addition, tests kill every runbook that ships
-at every write on a simulated cluster (catalog/killed_test.go). The results are in ` + "`docs/torture`" + `, one file for each.
+at every write, and its undo at every write of its own, on a simulated cluster (catalog/killed_test.go). The results are in ` + "`docs/torture`" + `, one file for each.
 
 `
 

@@ -114,6 +114,7 @@ var help = map[string]string{
 	"plimsoll_bucket_share":                    "Fill level of the storage's burst bucket.",
 	"plimsoll_bucket_empty_hours":              "Hours until the burst bucket is empty at the present IOPS.",
 	"plimsoll_watch_paused":                    "1: the instance is polled less often, or not at all.",
+	"plimsoll_rds":                             "1: the instance runs on RDS or Aurora, whose parameter groups have its settings.",
 	"plimsoll_schema_bytes":                    "Bytes of data and indexes of a schema.",
 	"mysql_up":                                 "1: the server answers.",
 	"mysql_global_status_threads_running":      "Threads that are running.",

@@ -24,21 +24,23 @@ func Disk(dial Dial, on Runner) watch.Collector {
 	return &disk{dial: dial, on: on, where: "SELECT @@datadir"}
 }
 
-// CassandraDisk is Disk for a node of Cassandra. Of several folders it reads the first. A node without the table of settings, such as ScyllaDB's, is asked
-// once, and the table is listed under what it lacks.
+// CassandraDisk is Disk for a node of Cassandra. Of several folders it reads the first. ScyllaDB has its settings in another table. A node
+// without either is asked once, and the first is listed under what it lacks.
 func CassandraDisk(dial Dial, on Runner) watch.Collector {
-	return &disk{dial: dial, on: on, table: settings, where: "SELECT value FROM " + settings + " WHERE name = 'data_file_directories'"}
+	const named = " WHERE name = 'data_file_directories'"
+	return &disk{dial: dial, on: on, table: settings, where: "SELECT value FROM " + settings + named, otherwise: "SELECT value FROM system.config" + named}
 }
 
 const settings = "system_views.settings"
 
 type disk struct {
-	dial   Dial
-	on     Runner
-	where  string // asks for the folder
-	table  string // of which it asks; "" for a question that every server can answer
-	folder string
-	lacks  bool // the server does not show the table
+	dial      Dial
+	on        Runner
+	where     string // asks for the folder
+	table     string // of which it asks; "" for a question that every server can answer
+	otherwise string // asks a server that does not show the table; ""
+	folder    string
+	lacks     bool // the server shows neither
 }
 
 var _ watch.Collector = (*disk)(nil)
@@ -90,7 +92,12 @@ func (d *disk) ask(ctx context.Context) error {
 	}
 	defer func() { _ = s.Close() }() // it was asked once
 	rows := engine.Result{Keep: true}
-	if err := s.Exec(ctx, d.where, &rows); err != nil {
+	err = s.Exec(ctx, d.where, &rows)
+	if err != nil && lasting(err) && d.otherwise != "" {
+		rows = engine.Result{Keep: true}
+		err = s.Exec(ctx, d.otherwise, &rows)
+	}
+	if err != nil {
 		if d.lacks = d.table != "" && lasting(err); d.lacks {
 			return nil
 		}
@@ -99,8 +106,9 @@ func (d *disk) ask(ctx context.Context) error {
 	if rows.Rows == 1 {
 		d.folder = text(rows.At(0, 0))
 	}
-	if list, is := strings.CutPrefix(d.folder, "["); is { // as Cassandra writes several
+	if list, is := strings.CutPrefix(d.folder, "["); is { // as Cassandra writes several; ScyllaDB quotes each
 		d.folder, _, _ = strings.Cut(strings.TrimSuffix(list, "]"), ",")
+		d.folder = strings.Trim(d.folder, `"`)
 	}
 	if !strings.HasPrefix(d.folder, "/") {
 		return fmt.Errorf("the data directory is %q, which is not a path", d.folder)

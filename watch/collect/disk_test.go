@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func TestTheRoomWhereANodeKeepsItsData(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder, asked := t.TempDir(), 0
-	for _, shown := range []string{"[" + folder + "]", "[" + folder + ", /nowhere/data]"} {
+	for _, shown := range []string{"[" + folder + "]", "[" + folder + ", /nowhere/data]", `["` + folder + `"]`, `["` + folder + `", "/nowhere/data"]`} { // the last two as ScyllaDB
 		c := CassandraDisk(func(context.Context) (engine.Session, error) { return dataIn{folder: shown, asked: &asked}, nil }, m)
 		r, err := c.Collect(t.Context(), watch.Minute, time.Now())
 		if err != nil || len(r.Samples) != 2 || r.Samples[0].Value <= 0 {
@@ -87,13 +88,38 @@ func (w without) Exec(context.Context, string, *engine.Result) error {
 	return w.err
 }
 
+// ScyllaDB's folder is in another table.
+func TestTheRoomOfANodeOfScyllaDB(t *testing.T) {
+	m, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	c := CassandraDisk(func(context.Context) (engine.Session, error) {
+		return elsewhere{dataIn{folder: `["` + t.TempDir() + `"]`, asked: &asked}}, nil
+	}, m)
+	if r, err := c.Collect(t.Context(), watch.Minute, time.Now()); err != nil || len(r.Samples) != 2 || r.Samples[1].Value <= 0 || asked != 1 {
+		t.Errorf("%+v, %v, asked %d times", r.Samples, err, asked)
+	}
+}
+
+// elsewhere is a session of a node that has its settings in system.config.
+type elsewhere struct{ dataIn }
+
+func (e elsewhere) Exec(ctx context.Context, text string, r *engine.Result) error {
+	if !strings.Contains(text, "FROM system.config WHERE") {
+		return &engine.Error{Kind: engine.Missing, Text: "unconfigured table settings"}
+	}
+	return e.dataIn.Exec(ctx, text, r)
+}
+
 // A node that has no such table is asked once; one that does not answer is asked again.
 func TestANodeWithoutSettingsIsAskedOnce(t *testing.T) {
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, want := range map[engine.Class]int{engine.Missing: 1, engine.Timeout: 3} {
+	for kind, want := range map[engine.Class]int{engine.Missing: 1, engine.Timeout: 3} { // sessions
 		asked, opened := 0, 0
 		c := CassandraDisk(func(context.Context) (engine.Session, error) {
 			opened++
@@ -113,7 +139,7 @@ func TestANodeWithoutSettingsIsAskedOnce(t *testing.T) {
 		if kind == engine.Missing {
 			lacks = []string{settings, virtualTables}
 		}
-		if asked != want || opened != want || !slices.Equal(i.Watching.Lacks, lacks) {
+		if questions := map[engine.Class]int{engine.Missing: 2, engine.Timeout: 3}[kind]; asked != questions || opened != want || !slices.Equal(i.Watching.Lacks, lacks) {
 			t.Errorf("%s: it was asked %d times in %d sessions, want %d, and lacks %v", kind, asked, opened, want, i.Watching.Lacks)
 		}
 	}

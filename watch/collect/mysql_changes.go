@@ -68,6 +68,9 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 		}
 	}
 	r.Add(now, "mysql_version_info", 1, "innodb_version", all["innodb_version"], "version", all["version"], "version_comment", all["version_comment"])
+	if onRDS(all) { // by this, alerts name what is allowed there
+		r.Add(now, "plimsoll_rds", 1)
+	}
 	if level := cmp.Or(all["transaction_isolation"], all["tx_isolation"]); level != "" {
 		r.Add(now, "mysql_transaction_isolation", 1, "level", level)
 	}

@@ -2,6 +2,11 @@ package collect
 
 import "strings"
 
+// onRDS tells by a server's variables whether it runs on RDS or Aurora, where parameter groups set what SET GLOBAL sets elsewhere.
+func onRDS(shown map[string]string) bool {
+	return shown["aurora_version"] != "" || strings.Contains(shown["basedir"], "rdsdbbin")
+}
+
 // product is what a server calls itself. It is for people: nothing is decided by it.
 func product(shown map[string]string) (name, version string) {
 	version, _, _ = strings.Cut(strings.TrimPrefix(shown["version"], "5.5.5-"), "-")

@@ -59,6 +59,9 @@ func (c *scylla) Collect(ctx context.Context, level watch.Level, now time.Time) 
 			r.Add(now, s.series, v, s.labels...)
 		}
 	}
+	if shards := len(families["scylla_reactor_utilization"].GetMetric()); shards > 0 { // each has one
+		r.Add(now, "scylla_shards", float64(shards))
+	}
 	c.waits(now, families, &r)
 	p99, throughput := c.times(now, families, &r)
 	version := versionOf(families["scylla_scylladb_current_version"])

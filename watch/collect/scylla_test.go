@@ -30,6 +30,10 @@ scylla_hints_manager_size_of_hints_in_progress{shard="1"} 0.000000
 # TYPE scylla_hints_manager_dropped counter
 scylla_hints_manager_dropped{shard="0"} 3
 scylla_hints_manager_dropped{shard="1"} 1
+# HELP scylla_reactor_utilization CPU utilization
+# TYPE scylla_reactor_utilization gauge
+scylla_reactor_utilization{shard="0"} 91.5
+scylla_reactor_utilization{shard="1"} 12.5
 # HELP scylla_streaming_total_incoming_bytes Total number of bytes received on this shard.
 # TYPE scylla_streaming_total_incoming_bytes counter
 scylla_streaming_total_incoming_bytes{shard="0"} 1000
@@ -76,6 +80,8 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 		"scylla_hints_manager_size_of_hints_in_progress": 4096,
 		"cassandra_dropped_messages_total hints":         4,
 		"scylla_streaming_total_incoming_bytes":          3000,
+		"scylla_reactor_utilization":                     104,
+		"scylla_shards":                                  2,
 		"cassandra_requests_total   read":                1200,
 		// The 198th of 200 is the second of the four in the bucket from 1,024 to 2,048 µs.
 		"cassandra_latency_p99_seconds   read": (1024 + 1024*0.5) / 1e6,
@@ -101,8 +107,8 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 type withoutVirtualTables struct{ engine.Session }
 
 func (withoutVirtualTables) Exec(_ context.Context, text string, _ *engine.Result) error {
-	if strings.Contains(text, "system_views") {
-		return &engine.Error{Kind: engine.Missing, Text: "keyspace system_views does not exist"}
+	if strings.Contains(text, "system_views") || strings.Contains(text, "system.config") {
+		return &engine.Error{Kind: engine.Missing, Text: "there is no such table"}
 	}
 	return nil
 }

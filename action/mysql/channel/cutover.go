@@ -135,11 +135,12 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 	case s.moved():
 		return nil // it was interrupted: what is left is to be done
 	case s.forward == nil:
-		return refuse("attach it first: mysql.attach", "%s does not follow %s", s.to.name, s.from.name)
+		return refuse(fmt.Sprintf("mysql/external-replica -i source=%s -i replica=%s makes it a replica, from a snapshot; with -i snapshot=restored it attaches a server that holds a copy already", s.from.name, s.to.name),
+			"%s does not follow %s", s.to.name, s.from.name)
 	case !s.toStill:
-		return refuse("SET GLOBAL read_only = ON there, then compare: mysql.compare", "%s accepts writes of its own, so its data may differ from %s", s.to.name, s.from.name)
+		return refuse(fmt.Sprintf("execute SET GLOBAL read_only = ON on %s, then compare the two in a step that uses mysql.compare", s.to.name), "%s accepts writes of its own, so its data may differ from %s", s.to.name, s.from.name)
 	case !s.fromStill && !s.forward.Runs():
-		return refuse("find the cause, then START REPLICA", "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
+		return refuse(fmt.Sprintf("find the cause, then execute %s on %s", strings.Join(s.to.Start(s.forward.Name), "; "), s.to.name), "replication from %s to %s does not run: %s", s.from.name, s.to.name, s.forward.Error)
 	}
 	from, err := profileOf(ctx, s.from)
 	if err != nil {
@@ -158,15 +159,16 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 }
 
 // noOther refuses to open one of the two servers when another node has begun to take writes since they were looked at: it may have taken
-// their place.
-func (c *cutover) noOther(ctx context.Context, on *cluster.Cluster, call action.Call, opened *server) error {
+// their place. Again is the command that tries it again.
+func (c *cutover) noOther(ctx context.Context, on *cluster.Cluster, call action.Call, opened *server, again string) error {
 	node, err := newWriter(ctx, on, call.Before, c.From, c.To)
 	if err != nil || node == "" {
 		return err
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s accepts writes now, and did not before: %s would be a second primary", node, opened.name),
-		Advice: fmt.Sprintf("find out which is to accept writes. If it is %s, leave the others as they are: plimsoll runbook cancel RUN --leave REASON", node),
+		Advice: fmt.Sprintf("find out which is to accept writes. If it is %[1]s, leave the others as they are: plimsoll runbook cancel RUN --leave REASON. If it is not, execute SET GLOBAL read_only = ON on %[1]s, then %[2]s",
+			node, again),
 	}
 }
 
@@ -182,7 +184,7 @@ func awaitObeyed(ctx context.Context, s *server) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("user %s is connected to %s and may write although it is read-only: writes could be lost", rows[0]["who"], s.name),
-		Advice: "REVOKE READ ONLY ADMIN (before 10.11 SUPER) from it, or disconnect it",
+		Advice: fmt.Sprintf("execute REVOKE %s ON *.* FROM %s; KILL USER %s on %s: a connection keeps the rights with which it began", rows[0]["rights"], rows[0]["grantee"], admin.Text(rows[0]["who"]), s.name),
 	}
 }
 
@@ -197,7 +199,7 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 	}
 	out := action.Facts{}
 	if !s.moved() {
-		if err := c.noOther(ctx, on, call, s.to); err != nil {
+		if err := c.noOther(ctx, on, call, s.to, "plimsoll runbook resume RUN"); err != nil {
 			return nil, err
 		}
 		if err := s.approach(ctx, call); err != nil {
@@ -374,7 +376,8 @@ func (c *cutover) complete(ctx context.Context, s *serverPair) error {
 	case s.backward == nil:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s accepts writes, and %s does not replicate from it: it was not prepared", s.to.name, s.from.name),
-			Advice: "attach it as a new replica: mysql.restore-snapshot, mysql.attach",
+			Advice: fmt.Sprintf("the writes have moved: plimsoll runbook cancel RUN --leave REASON. Then mysql/external-replica -i source=%[1]s -i replica=%[2]s -i snapshot=restored makes %[2]s a replica as it is; "+
+				"this is refused if %[2]s has what %[1]s never had: then restore a snapshot of %[1]s to it first", s.to.name, s.from.name),
 		}
 	}
 	return s.from.run(ctx, s.backward.Name)
@@ -388,7 +391,7 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 	}
 	defer s.close()
 	if s.fromStill { // else it takes writes, and nothing is opened
-		if err := c.noOther(ctx, on, call, s.from); err != nil {
+		if err := c.noOther(ctx, on, call, s.from, "plimsoll runbook cancel RUN --undo"); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func seedUnused(ctx context.Context, s *server, source string, databases []strin
 		if why != "" {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("database %s of %s is not dropped: %s", row.database, s.name, why),
-				Advice: fmt.Sprintf("save what is needed of it, execute DROP DATABASE %s on %s, and try again; or keep it: plimsoll runbook cancel RUN --leave REASON",
+				Advice: fmt.Sprintf("save what is needed of it, execute DROP DATABASE %s on %s, then plimsoll runbook cancel RUN --undo; or keep it: plimsoll runbook cancel RUN --leave REASON",
 					admin.Name(row.database), s.name),
 			}
 		}

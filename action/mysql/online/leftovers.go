@@ -18,6 +18,7 @@ type leftovers struct {
 	old       []string // the table as it was before, when its copy is in its place already
 	elsewhere []string // tables that a Plimsoll on another machine made
 	foreign   []string // of a tool that no Plimsoll began
+	remove    []string // the statements that remove those of others
 }
 
 func (l leftovers) all() []string {
@@ -39,9 +40,9 @@ func (w *tableChange) leftovers(ctx context.Context) (l leftovers, err error) {
 		case slices.Contains(w.names.copies(), t):
 			l.tables = append(l.tables, t)
 		case w.names.elsewhere(t, w.name):
-			l.elsewhere = append(l.elsewhere, t)
+			l.elsewhere, l.remove = append(l.elsewhere, t), append(l.remove, "DROP TABLE "+quoted(w.db, t))
 		case !strings.HasPrefix(t, "_"+ours):
-			l.foreign = append(l.foreign, t)
+			l.foreign, l.remove = append(l.foreign, t), append(l.remove, "DROP TABLE "+quoted(w.db, t))
 		}
 	}
 	return l, w.triggers(ctx, &l)
@@ -59,7 +60,9 @@ func (w *tableChange) triggers(ctx context.Context, l *leftovers) error {
 			}
 		}},
 		{`trigger_name LIKE 'pt\_osc\_%' AND event_object_table = ` + admin.Text(w.name) + " AND LOCATE(" + admin.Text("_"+ours+machine()) + ", action_statement) = 0",
-			func(name, _ string) { l.foreign = append(l.foreign, name) }},
+			func(name, _ string) { // it goes before the table that it writes to
+				l.foreign, l.remove = append(l.foreign, name), append([]string{"DROP TRIGGER " + quoted(w.db, name)}, l.remove...)
+			}},
 	} {
 		r := engine.Result{Keep: true}
 		err := w.on.Use(ctx, w.primary.Name, func(s engine.Session) error {

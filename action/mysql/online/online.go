@@ -82,8 +82,8 @@ func (a *alter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		State: action.Needed, Observed: action.Facts{"value": w.value, "left_behind": strings.Join(w.left.all(), ", ")},
 		Intended: action.Facts{"value": a.Want, "left_behind": ""},
 	}
-	if f.Reason = w.blocked(ctx); f.Reason != "" {
-		f.State = action.Unknown
+	if reason, advice := w.blocked(ctx); reason != "" {
+		f.State, f.Reason = action.Unknown, reason+": "+advice
 		return f, nil
 	}
 	if w.done && w.left.empty() {
@@ -111,8 +111,8 @@ func (a *alter) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
-	if reason := w.blocked(ctx); reason != "" {
-		return nil, action.NothingDone{Err: &hint.PermanentError{Reason: reason, Advice: "find out what it is, end or remove it, then plimsoll runbook resume RUN"}}
+	if reason, advice := w.blocked(ctx); reason != "" {
+		return nil, action.NothingDone{Err: &hint.PermanentError{Reason: reason, Advice: advice + ", then plimsoll runbook resume RUN"}}
 	}
 	if err := w.clean(ctx); err != nil || w.done {
 		return nil, err
@@ -161,7 +161,8 @@ func (a *alter) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 		if err := w.clean(ctx); err != nil {
 			return err
 		}
-		return &hint.PermanentError{Reason: fmt.Sprintf("table %s is changed", a.Table), Advice: "the ALTER TABLE that is the reverse of this one takes it back"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("table %s is changed", a.Table),
+			Advice: "keep it: plimsoll runbook cancel RUN --leave REASON; or execute the ALTER TABLE that is the reverse of this one, then plimsoll runbook cancel RUN --undo"}
 	}
 	if err := w.end(ctx); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,7 @@ func (s *stage) all() {
 		s.pauses(t, "", "", func() { s.tell("n2", start) })
 	})
 	s.Run("refuses where somebody else changes the table", func(t *testing.T) { s.foreign(t) })
+	s.Run("refuses to undo a change that is made", func(t *testing.T) { s.refusesToUndo(t) })
 }
 
 // losesNothing writes all the while, looks at the processes, and compares.
@@ -463,12 +465,12 @@ func (s *stage) pauses(t *testing.T, more, want string, over ...func()) {
 }
 
 func (s *stage) foreign(t *testing.T) {
-	for name, made := range map[string][2]string{
-		"_orders_ghc":               {"CREATE TABLE shop._orders_ghc (a INT)", "DROP TABLE shop._orders_ghc"},
-		"pt_osc_shop_orders_del":    {"CREATE TRIGGER shop.pt_osc_shop_orders_del AFTER DELETE ON shop.orders FOR EACH ROW SET @a = 1", "DROP TRIGGER shop.pt_osc_shop_orders_del"},
-		"_plimsoll_0000_orders_new": {"CREATE TABLE shop._plimsoll_0000_orders_new (a INT)", "DROP TABLE shop._plimsoll_0000_orders_new"},
+	for name, made := range map[string]string{
+		"_orders_ghc":               "CREATE TABLE shop._orders_ghc (a INT)",
+		"pt_osc_shop_orders_del":    "CREATE TRIGGER shop.pt_osc_shop_orders_del AFTER DELETE ON shop.orders FOR EACH ROW SET @a = 1",
+		"_plimsoll_0000_orders_new": "CREATE TABLE shop._plimsoll_0000_orders_new (a INT)",
 	} {
-		s.tell("n1", made[0])
+		s.tell("n1", made)
 		before := s.snapshot()
 		f, err := s.task("").Check(t.Context(), s.on.ReadOnly())
 		if err != nil || f.State != action.Unknown || !strings.Contains(f.Reason, name) {
@@ -478,7 +480,37 @@ func (s *stage) foreign(t *testing.T) {
 		if nothing := (action.NothingDone{}); !errors.As(err, &nothing) || s.snapshot() != before {
 			t.Errorf("beside %s it acts: %v, %s", name, err, s.snapshot())
 		}
-		s.tell("n1", made[1])
+		s.executes(hint.Of(err))
+		if f, err := s.task("").Check(t.Context(), s.on.ReadOnly()); err != nil || f.State != action.Needed || s.snapshot() != "orders: id,text" {
+			t.Errorf("when what is advised was done the check finds %+v, %v, and there is %s", f, err, s.snapshot())
+		}
+	}
+}
+
+// executes executes what an advice says is to be executed, word for word, where it says.
+func (s *stage) executes(advice string) {
+	s.Helper()
+	found := regexp.MustCompile(`execute (.+?) on (n[12])`).FindStringSubmatch(advice)
+	if found == nil {
+		s.Fatalf("it advises nothing to be executed: %s", advice)
+	}
+	s.tell(found[2], strings.Split(found[1], "; ")...)
+}
+
+// refusesToUndo makes the change, which is undone by nobody but a person: then nothing is left to be undone.
+func (s *stage) refusesToUndo(t *testing.T) {
+	task, c := s.task(""), action.Call{Token: "t", Progress: func(float64, string) {}}
+	if _, err := task.Act(t.Context(), s.on, c); err != nil {
+		t.Fatal(err)
+	}
+	err := task.Undo(t.Context(), s.on, c)
+	if refusal := (*hint.PermanentError)(nil); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "table shop.orders is changed") ||
+		!strings.Contains(refusal.Advice, "execute the ALTER TABLE that is the reverse of this one, then plimsoll runbook cancel RUN --undo") {
+		t.Fatalf("undone: %v; %s", err, hint.Of(err))
+	}
+	s.tell("n1", "ALTER TABLE shop.orders DROP COLUMN note")
+	if err := task.Undo(t.Context(), s.on, c); err != nil || s.snapshot() != "orders: id,text" {
+		t.Errorf("when a person has reversed it: %v, and there is %s", err, s.snapshot())
 	}
 }
 

@@ -82,22 +82,24 @@ func (w *tableChange) ask(ctx context.Context, query string) (string, error) {
 	return w.on.Value(ctx, w.primary.Name, query)
 }
 
-// blocked says what keeps anybody from beginning; empty: nothing.
-func (w *tableChange) blocked(ctx context.Context) string {
+// blocked says what keeps anybody from beginning, and what to do about it; empty: nothing.
+func (w *tableChange) blocked(ctx context.Context) (reason, advice string) {
 	running, err := w.running(ctx)
+	remove := fmt.Sprintf("when no tool is working on the table any more, execute %s on %s", strings.Join(w.left.remove, "; "), w.primary.Name)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("Plimsoll cannot tell whether a tool of an earlier run is still working on the table: %v", err)
+		return fmt.Sprintf("Plimsoll cannot tell whether a tool of an earlier run is still working on the table: %v", err), "find out whether one is, and end it"
 	case len(running) > 0:
-		return fmt.Sprintf("a tool of an earlier run is still working on the table: process %d", running[0].ID())
+		return fmt.Sprintf("a tool of an earlier run is still working on the table: process %d", running[0].ID()), fmt.Sprintf("wait until it has ended, or execute kill %d", running[0].ID())
 	case len(w.left.elsewhere) > 0:
-		return fmt.Sprintf("Plimsoll on another machine, or of another user, began to change the table, and its tool may still be running: %s", strings.Join(w.left.elsewhere, ", "))
+		return fmt.Sprintf("Plimsoll on another machine, or of another user, began to change the table, and its tool may still be running: %s", strings.Join(w.left.elsewhere, ", ")), remove
 	case len(w.left.foreign) > 0:
-		return fmt.Sprintf("another tool is changing the table, or left an unfinished change: %s", strings.Join(w.left.foreign, ", "))
+		return fmt.Sprintf("another tool is changing the table, or left an unfinished change: %s", strings.Join(w.left.foreign, ", ")), remove
 	case len(w.left.old) > 0 && !w.done:
-		return fmt.Sprintf("%s contains the table as it was before, but the check says that the change was not made", strings.Join(w.left.old, ", "))
+		return fmt.Sprintf("%s contains the table as it was before, but the check says that the change was not made", strings.Join(w.left.old, ", ")),
+			fmt.Sprintf("compare it with %s, and drop the one that is not to stay", w.Table)
 	}
-	return ""
+	return "", ""
 }
 
 // await waits until neither a tool nor a statement of one works on the table.

@@ -31,6 +31,6 @@ func PassesReadOnly(v Version) string {
 	if v.Less(Version{10, 11, 0}) {
 		may = "u.privilege_type IN ('READ_ONLY ADMIN', 'SUPER')"
 	}
-	return "SELECT DISTINCT p.user AS who FROM information_schema.processlist p JOIN information_schema.user_privileges u " +
-		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE " + may + " AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%'"
+	return "SELECT p.user AS who, u.grantee AS grantee, GROUP_CONCAT(DISTINCT u.privilege_type SEPARATOR ', ') AS rights FROM information_schema.processlist p JOIN information_schema.user_privileges u " +
+		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE " + may + " AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%' GROUP BY p.user, u.grantee"
 }
