@@ -11,8 +11,8 @@ import (
 func TestIOPSAreShownBesideTheCloudsWord(t *testing.T) {
 	var c rates
 	at := time.Unix(1_000_000, 0)
-	c.turn(at, map[string]float64{"innodb_data_reads": 100, "innodb_data_writes": 10})
-	c.turn(at.Add(time.Second), map[string]float64{"innodb_data_reads": 150, "innodb_data_writes": 20})
+	c.turn(at, map[string]float64{"innodb_data_reads": 100, "innodb_data_writes": 10, "innodb_os_log_fsyncs": 5})
+	c.turn(at.Add(time.Second), map[string]float64{"innodb_data_reads": 150, "innodb_data_writes": 20, "innodb_os_log_fsyncs": 9})
 	q := &quick{server: &server{}, counters: c}
 	share := 0.42
 	i := watch.Instance{IO: &watch.IO{Bucket: &share, BucketBasis: "cloud"}}
