@@ -70,6 +70,19 @@ func TestStatesWithRemaindersHaveAColour(t *testing.T) {
 	}
 }
 
+// A session that waits in COMMIT is not said to wait in a queue: MariaDB's state does not tell which part of the commit it waits for.
+func TestAWaitForACommitIsNoQueue(t *testing.T) {
+	for l, want := range map[words.Language]string{words.English: "commit", words.Korean: "커밋"} {
+		book, err := words.Read(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := book["wait.commit"]; got != want {
+			t.Errorf("%s: the wait is called %q, want %q", l, got, want)
+		}
+	}
+}
+
 // A run that left targets out has ended.
 func TestARunWithRemaindersHasEnded(t *testing.T) {
 	for status, open := range map[string]bool{journal.DoneWithRemainders: false, journal.UndoneWithRemainders: false, "done": false, "failed": true, "running": true} {

@@ -24,6 +24,35 @@ func TestIOPSAreShownBesideTheCloudsWord(t *testing.T) {
 	}
 }
 
+// MariaDB since 10.8 counts writes of the redo log apart from the others, MySQL among them. A sync of the binary log is a write too.
+func TestIOPSHaveTheWritesOfLogs(t *testing.T) {
+	at := time.Unix(1_000_000, 0)
+	for name, c := range map[string]struct {
+		before, after map[string]float64
+		syncs, want   float64 // want < 0: not known
+	}{
+		"mysql": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0, "innodb_os_log_fsyncs": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 100, "innodb_log_writes": 90, "innodb_os_log_fsyncs": 90}, 1, 105},
+		"mariadb": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 0, "innodb_log_writes": 90}, 1, 95},
+		"mariadb with a binary log": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0, "binlog_group_commits": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 10, "innodb_log_writes": 90, "binlog_group_commits": 80}, 1, 185},
+		"a binary log that is synced every tenth time": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0, "binlog_group_commits": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 10, "innodb_log_writes": 90, "binlog_group_commits": 80}, 10, 113},
+		"a server that counts no writes of its log": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 10}, 1, -1},
+	} {
+		q := &quick{server: &server{}, syncs: c.syncs}
+		q.counters.turn(at, c.before)
+		q.counters.turn(at.Add(time.Second), c.after)
+		var i watch.Instance
+		q.showStatus(nil)(&i)
+		if known := i.IO.IOPS != nil; known != (c.want >= 0) || known && *i.IO.IOPS != c.want || (len(i.Findings) > 0) == known {
+			t.Errorf("%s: %v IOPS, want %v; findings %+v", name, i.IO.IOPS, c.want, i.Findings)
+		}
+	}
+}
+
 func TestTimesAmongTheStatus(t *testing.T) {
 	for text, want := range map[string]float64{"2026-11-25 20:13:35": 1795637615, "Nov  5 08:00:00 2026 GMT": 1793865600, "": 0, "TLSv1.3": 0} {
 		if got, is := moment(text); got != want || is != (want != 0) {

@@ -33,7 +33,9 @@ come soon after it. A program can do the same with POST /api/marks of plimsoll s
 		Example: `  plimsoll watch mark "shop 4.2 deployed"
   plimsoll watch mark "backup moved to 02:00" --on orders --at 14:05`,
 		Args: console.Exactly("TEXT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return addMark(cmd.Context(), c, args[0], o, time.Now()) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return addMark(cmd.Context(), c, args[0], o, time.Now())
+		},
 	}
 	cmd.Flags().StringVar(&o.on, "on", "", "only on the curves of this instance (CLUSTER/NODE) or cluster")
 	cmd.Flags().StringVar(&o.at, "at", "", "when it happened: 14:05, 2026-11-27 14:05, or 20m for 20 minutes ago (default now)")

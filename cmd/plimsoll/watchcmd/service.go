@@ -215,7 +215,9 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // Marks takes what deployments tell: POST /api/marks.
-func (s *Service) Marks() http.Handler { return api.Marks(s.change, func() []watch.Instance { return *s.known.Load() }, time.Now) }
+func (s *Service) Marks() http.Handler {
+	return api.Marks(s.change, func() []watch.Instance { return *s.known.Load() }, time.Now)
+}
 
 // Handler answers what Grafana and Prometheus ask, /api/v1/ and /metrics, and takes marks from programs: pages of other sites are refused.
 func (s *Service) Handler() http.Handler {
