@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,7 @@ func (l *ChangeLog) Between(instance string, from, to time.Time) ([]Change, erro
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}
+	slices.SortStableFunc(all, func(a, b Change) int { return a.At.Compare(b.At) }) // a mark may be set for a time before
 	return all, nil
 }
 

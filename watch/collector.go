@@ -43,10 +43,13 @@ const (
 // spans are the levels in units of the second level.
 var spans = []int{Second: 1, TenSeconds: 10, Minute: 60, TenMinutes: 600}
 
-// levelAt is the rarest level that is due at the nth reading; the first reads everything.
-func levelAt(n int) Level {
+// levelAt is the rarest level that came due after one interval and up to another; at the first everything is.
+func levelAt(after, n int) Level {
+	if after < 0 {
+		return TenMinutes
+	}
 	for l := TenMinutes; l > Second; l-- {
-		if n%spans[l] == 0 {
+		if n/spans[l] > after/spans[l] {
 			return l
 		}
 	}
@@ -65,9 +68,21 @@ type Sample struct {
 	Value  float64
 }
 
+// Asked is what a collector asked of an instance in one visit.
+type Asked int
+
+// A visit may ask less than what was due.
+const (
+	Everything Asked = iota
+	Contact          // only whether the instance answers, which it did: what is shown of it is as old as before
+	Nothing          // whether it answers is not known
+)
+
 // Reading is what a collector read of an instance in one visit.
 type Reading struct {
 	Samples []Sample
+	Asked   Asked
+	Missed  Level // the level that was due and that the instance was spared; it is due again at the next visit
 	// Show sets what the picture shows, without a change to what its pointers and slices led to before; may be nil.
 	Show      func(*Instance)
 	Changes   []Change

@@ -65,6 +65,9 @@ type Instance struct {
 	Watching    Watching    `json:"watching"`
 }
 
+// Old tells whether what is shown of the instance was not read just now, since it is not polled: Age says how old it is.
+func (i Instance) Old() bool { return i.State == Paused }
+
 // Load is the average number of sessions that do something, by what they wait for.
 type Load struct {
 	AAS    float64 `json:"aas"`

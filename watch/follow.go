@@ -15,11 +15,12 @@ type visitor struct {
 	reads  Collector
 	leads  bool
 	derive func(time.Time, *Instance) []Sample
+	missed missed
 }
 
-// follow reads until ctx ends, the first time after a while. A visit that takes longer than its interval leaves a gap: nothing is made
-// up for it.
-func (w visitor) follow(ctx context.Context, later time.Duration) {
+// follow reads until ctx ends, the first time after a while. A visit that takes longer than its interval leaves a gap: no values are made
+// up for it, and the rarest level that came due in it is read at the next.
+func (w *visitor) follow(ctx context.Context, later time.Duration) {
 	defer func() {
 		if err := w.reads.Close(); err != nil {
 			w.cfg.Log.Debug("close collector", "instance", w.of.Name, "error", err)
@@ -34,8 +35,11 @@ func (w visitor) follow(ctx context.Context, later time.Duration) {
 	}
 	tick := time.NewTicker(w.cfg.Every)
 	defer tick.Stop()
-	for n := 0; ctx.Err() == nil; n++ {
-		w.visit(ctx, levelAt(n))
+	begun := time.Now()
+	for before := -1; ctx.Err() == nil; {
+		n := int(time.Since(begun).Round(w.cfg.Every) / w.cfg.Every)
+		w.visit(ctx, levelAt(before, n))
+		before = n
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -43,20 +47,22 @@ func (w visitor) follow(ctx context.Context, later time.Duration) {
 	}
 }
 
-func (w visitor) visit(ctx context.Context, level Level) {
+func (w *visitor) visit(ctx context.Context, level Level) {
+	now := w.cfg.Now()
+	level = max(level, w.missed.due(now))
 	limit := most[level]
 	if longer, is := w.reads.(ExtraTimer); is {
 		limit += longer.ExtraTime()
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	now := w.cfg.Now()
 	reading, err := w.reads.Collect(limited, level, now)
 	if ctx.Err() != nil {
 		return
 	}
+	w.missed.turn(now, level, reading, err)
 	samples := append(reading.Samples, w.book(now, reading, err)...)
-	if w.leads {
+	if w.leads && (err != nil || reading.Asked != Nothing) {
 		samples = append(samples, Sample{Name: "up", At: now, Value: map[bool]float64{err == nil: 1}[true]})
 	}
 	for i := range samples {
@@ -82,7 +88,7 @@ func (w visitor) visit(ctx context.Context, level Level) {
 }
 
 // book puts what a visit showed into the picture, and returns what follows from it.
-func (w visitor) book(now time.Time, r Reading, err error) []Sample {
+func (w *visitor) book(now time.Time, r Reading, err error) []Sample {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := w.instances[w.of.Name]
@@ -101,19 +107,50 @@ func (w visitor) book(now time.Time, r Reading, err error) []Sample {
 		i.State, i.Why = Down, err.Error()
 		return nil
 	}
-	if w.leads && err == nil {
+	if w.leads && r.Asked != Nothing {
 		if i.State == Down || i.State == Unread {
 			w.cfg.Log.Info("instance answers", "instance", i.Name)
 		}
-		i.State, i.Why, i.Read = Up, "", now
+		i.State, i.Why = Up, ""
+	}
+	if w.leads && r.Asked == Everything {
+		i.Read = now
 	}
 	if r.Show != nil {
 		r.Show(i)
 	}
-	if !w.leads || w.derive == nil || err != nil {
+	if !w.leads || w.derive == nil || err != nil || r.Asked != Everything {
 		return nil
 	}
 	return w.derive(now, i)
+}
+
+// missed is the rarest level that a collector was due to read and did not.
+type missed struct {
+	level Level
+	again time.Time // it is due from then on
+}
+
+// retry is how long a level is left alone whose reading ended in an error: what a server takes too long for is not asked every second.
+const retry = time.Minute
+
+func (m *missed) due(now time.Time) Level {
+	if now.Before(m.again) {
+		return Second
+	}
+	return m.level
+}
+
+// turn books a visit.
+func (m *missed) turn(now time.Time, level Level, r Reading, err error) {
+	switch {
+	case err != nil:
+		m.level, m.again = max(m.level, level), now.Add(retry)
+	case r.Missed > Second:
+		m.level = max(m.level, r.Missed)
+	case level >= m.level:
+		m.level = Second
+	}
 }
 
 // identity is what stays known of an instance that does not answer: what it showed before must not look like now.

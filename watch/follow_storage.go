@@ -21,7 +21,6 @@ func FollowStorage(m *storage.Model, past *storage.Week) func(time.Time, *Instan
 		}
 		s := m.Observe(now, *io.IOPS)
 		var r Reading
-		r.Add(now, "plimsoll_iops", *io.IOPS)
 		io.Limit, io.LimitBy, io.Censored, io.HoursToDry = nil, "", s.Censored, nil
 		if s.Limit > 0 {
 			io.Limit, io.LimitBy = &s.Limit, s.By

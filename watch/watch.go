@@ -105,7 +105,8 @@ func (w *Watcher) begin(ctx context.Context, reading map[string]context.CancelFu
 		all.Go(func() {
 			var own sync.WaitGroup
 			for n, c := range s.Collectors {
-				own.Go(func() { visitor{w, s.Instance, c, n == 0, s.Derive}.follow(of, later) })
+				v := &visitor{Watcher: w, of: s.Instance, reads: c, leads: n == 0, derive: s.Derive}
+				own.Go(func() { v.follow(of, later) })
 			}
 			own.Wait()
 			if ctx.Err() == nil && w.cfg.Left != nil {

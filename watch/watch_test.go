@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,14 +131,101 @@ func TestWhatAnInstanceShowedBeforeItWentDownIsNotShown(t *testing.T) {
 func TestLevelsComeAsOftenAsTheySay(t *testing.T) {
 	count := map[Level]int{}
 	for n := range 1200 {
-		count[levelAt(n)]++
+		count[levelAt(n-1, n)]++
 	}
 	if count[TenMinutes] != 2 || count[Minute] != 18 || count[TenSeconds] != 100 || count[Second] != 1080 {
 		t.Errorf("in twenty minutes: %v", count)
 	}
-	if levelAt(0) != TenMinutes {
+	if levelAt(-1, 0) != TenMinutes {
 		t.Error("the first reading does not read everything")
 	}
+	for _, c := range []struct {
+		after, n int
+		want     Level
+	}{{5, 9, Second}, {5, 13, TenSeconds}, {58, 62, Minute}, {590, 640, TenMinutes}} { // a visit took so long that the one of the level was left out
+		if got := levelAt(c.after, c.n); got != c.want {
+			t.Errorf("from %d to %d: level %d, want %d", c.after, c.n, got, c.want)
+		}
+	}
+}
+
+// What an instance was spared is read when it may be asked again, and what ended in an error a minute later, not every second.
+func TestALevelThatWasMissedIsReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		at := func() int { return int(time.Since(begun).Seconds()) }
+		read := map[int]Level{}
+		c := &fake{collect: func(_ context.Context, l Level, _ time.Time) (r Reading, err error) {
+			switch second := at(); {
+			case second < 5 || second >= 55 && second < 65: // a pause
+				r.Missed = l
+			case second == 600:
+				err = errors.New("it took too long")
+			default:
+				read[second] = l
+			}
+			return r, err
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Second)
+		defer cancel()
+		if err := New(Config{Sources: []Source{source("a/n1", c)}}).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for second, want := range map[int]Level{5: TenMinutes, 6: Second, 10: TenSeconds, 65: Minute, 66: Second, 601: Second, 610: TenSeconds, 660: TenMinutes, 661: Second} {
+			if read[second] != want {
+				t.Errorf("at %d s it reads level %d, want %d", second, read[second], want)
+			}
+		}
+	})
+}
+
+// A pause of the polling says nothing of the instance: it is as old as its last reading, and up only as far as it was asked.
+func TestAnInstanceThatIsNotPolledIsNotToldAsFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		c := &fake{collect: func(context.Context, Level, time.Time) (r Reading, err error) {
+			second := int(time.Since(begun).Seconds())
+			if second < 3 {
+				r.Show = func(i *Instance) { i.Throughput = new(float64) }
+				return r, nil
+			}
+			r.Show = func(i *Instance) { i.State, i.Why = Paused, "slow" }
+			switch {
+			case second >= 12:
+				err = errors.New("refused")
+			case second%3 == 0:
+				r.Asked = Contact
+			default:
+				r.Asked = Nothing
+			}
+			return r, err
+		}}
+		ups := map[int]float64{}
+		w := New(Config{Sources: []Source{source("a/n1", c)}, Keep: func(_ context.Context, all []Sample) error {
+			for _, s := range all {
+				ups[int(s.At.Sub(begun).Seconds())] = s.Value
+			}
+			return nil
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(11500 * time.Millisecond)
+		if i, _ := w.Instance("a/n1"); i.State != Paused || i.Why != "slow" || i.Age < 9 || i.Throughput == nil {
+			t.Errorf("in the pause: %+v", i)
+		}
+		time.Sleep(time.Second)
+		if i, _ := w.Instance("a/n1"); i.State != Down || i.Why != "refused" || i.Throughput != nil {
+			t.Errorf("after its death: %+v", i)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if want := map[int]float64{0: 1, 1: 1, 2: 1, 3: 1, 6: 1, 9: 1, 12: 0}; !maps.Equal(ups, want) {
+			t.Errorf("up at the seconds %v, want %v", ups, want)
+		}
+	})
 }
 
 func TestIOPSAreJudgedByTheStorage(t *testing.T) {

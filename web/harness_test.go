@@ -170,7 +170,7 @@ func newHouseWith(t testing.TB, config string) *house {
 	}
 	seen := watched()
 	seen.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) })
-	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, h.now.Now)
+	seen.Marks = api.Marks(func(c watch.Change) error { h.marked = append(h.marked, c.What); return nil }, func() []watch.Instance { return nil }, h.now.Now)
 	h.Server, err = New(t.Context(), Deps{
 		Gate: gate, Runs: &execute.Service{Store: store, Actions: action.Generic(), User: "ann@test", Holder: "test", TTL: 5 * time.Second, Open: on},
 		Look: on, Clusters: func(context.Context) []string { return []string{"orders", "prod-orders"} }, Runbooks: document.SortedKeys(testBooks),

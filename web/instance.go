@@ -201,7 +201,7 @@ var curvesOf = []curve{
 		return `sum by (part) (avg_over_time(plimsoll_commit_seconds{instance=` + i + `}[` + w.slow + `]))`
 	}, quantity.Seconds},
 	{"iops", "", func(i string, w windows) string {
-		return `sum(rate(mysql_global_status_innodb_data_reads{instance=` + i + `}[` + w.rate + `])) + sum(rate(mysql_global_status_innodb_data_writes{instance=` + i + `}[` + w.rate + `]))`
+		return `max(avg_over_time(plimsoll_iops{instance=` + i + `}[` + w.step + `]))`
 	}, quantity.PerSecond},
 }
 

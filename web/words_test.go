@@ -70,6 +70,38 @@ func TestStatesWithRemaindersHaveAColour(t *testing.T) {
 	}
 }
 
+// A session that waits in COMMIT is not said to wait in a queue: MariaDB's state does not tell which part of the commit it waits for.
+func TestAWaitForACommitIsNoQueue(t *testing.T) {
+	for l, want := range map[words.Language]string{words.English: "commit", words.Korean: "커밋"} {
+		book, err := words.Read(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := book["wait.commit"]; got != want {
+			t.Errorf("%s: the wait is called %q, want %q", l, got, want)
+		}
+	}
+}
+
+// Figures of an instance that is not polled are marked as old, with the time at which they were read.
+func TestFiguresThatAreNotPolledAreOld(t *testing.T) {
+	all, err := readScreens(time.Now, func(text string) string { return text })
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := time.Date(2026, 11, 26, 6, 8, 0, 0, time.UTC)
+	for state, old := range map[watch.State]bool{watch.Up: false, watch.Reduced: false, watch.Paused: true} {
+		row := rowOfInstance(watch.Instance{Name: "orders/n1", State: state, Why: "slow", Read: read, Load: &watch.Load{AAS: 0.2}})
+		var b strings.Builder
+		if err := all[words.English].pages["fleet"].ExecuteTemplate(&b, "live-fleet", map[string]any{"UTC": true, "Page": fleetPage{Watched: true, Rows: []instanceRow{row}}}); err != nil {
+			t.Fatal(err)
+		}
+		if marked, dated := strings.Contains(b.String(), `class="old"`), strings.Contains(b.String(), "2026-11-26T06:08:00"); marked != old || dated != old {
+			t.Errorf("%s: marked as old %v, with the time %v; want %v: %s", state, marked, dated, old, b.String())
+		}
+	}
+}
+
 // A run that left targets out has ended.
 func TestARunWithRemaindersHasEnded(t *testing.T) {
 	for status, open := range map[string]bool{journal.DoneWithRemainders: false, journal.UndoneWithRemainders: false, "done": false, "failed": true, "running": true} {

@@ -18,7 +18,7 @@ var (
 	poolStatus = []string{
 		"Innodb_page_size", "Innodb_buffer_pool_pages_total", "Innodb_buffer_pool_pages_data", "Innodb_buffer_pool_pages_free",
 		"Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads", "Innodb_pages_read",
-		"Innodb_pages_created", "Innodb_data_reads", "Innodb_data_writes", "Innodb_buffer_pool_load_incomplete", "Uptime", "Questions", "Com_commit",
+		"Innodb_pages_created", "Innodb_data_reads", "Innodb_data_writes", "Innodb_log_writes", "Innodb_os_log_fsyncs", "Innodb_buffer_pool_load_incomplete", "Uptime", "Questions", "Com_commit",
 	}
 	poolVariables = []string{
 		"innodb_buffer_pool_size", "innodb_buffer_pool_instances", "innodb_lru_scan_depth", "innodb_old_blocks_time", "innodb_page_size",
@@ -46,6 +46,9 @@ func (d *database) PageCache(ctx context.Context) (engine.PageCache, error) {
 		DiskReads: count("Innodb_data_reads"), Written: count("Innodb_data_writes"),
 		Created: count("Innodb_pages_created"), Statement: count("Questions"), Commits: count("Com_commit"),
 		Promotes: time.Duration(setting("innodb_old_blocks_time")) * time.Millisecond,
+	}
+	if _, within := status["Innodb_os_log_fsyncs"]; !within {
+		c.Written += count("Innodb_log_writes") // MariaDB since 10.8 counts them apart
 	}
 	if _, divided := set["innodb_buffer_pool_instances"]; !divided {
 		c.Parts = 1 // MariaDB since 10.5

@@ -13,11 +13,11 @@ import (
 )
 
 // Marks takes what a deployment tells of itself: a POST of JSON or of a form, with what happened, and if it likes the instance or the
-// cluster on whose curves it stands, and when it was. add keeps it.
-func Marks(add func(watch.Change) error, now func() time.Time) http.Handler {
+// cluster on whose curves it stands, and when it was. add keeps it; known are the instances that are watched.
+func Marks(add func(watch.Change) error, known func() []watch.Instance, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-		m, err := markOf(r, now())
+		m, err := markOf(r, known, now())
 		status := http.StatusBadRequest
 		if err == nil {
 			if err = add(m); err != nil {
@@ -35,7 +35,7 @@ func Marks(add func(watch.Change) error, now func() time.Time) http.Handler {
 	})
 }
 
-func markOf(r *http.Request, now time.Time) (watch.Change, error) {
+func markOf(r *http.Request, known func() []watch.Instance, now time.Time) (watch.Change, error) {
 	var asked struct {
 		What     string     `json:"what"`
 		Instance string     `json:"instance"`
@@ -64,5 +64,5 @@ func markOf(r *http.Request, now time.Time) (watch.Change, error) {
 	if asked.At != nil {
 		at = *asked.At
 	}
-	return watch.NewMark(asked.What, asked.Instance, at, now)
+	return watch.NewMark(asked.What, asked.Instance, at, now, known())
 }

@@ -16,7 +16,10 @@ import (
 func TestADeploymentMarksTheCurves(t *testing.T) {
 	log := watch.OpenChanges(filepath.Join(t.TempDir(), "changes.jsonl"))
 	now := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
-	h := Marks(log.Add, func() time.Time { return now })
+	known := func() []watch.Instance {
+		return []watch.Instance{{Name: "orders/n1", Cluster: "orders"}, {Name: "orders/n2", Cluster: "orders"}, {Name: "mail/n1", Cluster: "mail"}}
+	}
+	h := Marks(log.Add, known, func() time.Time { return now })
 	post := func(kind, body string) (int, string) {
 		r := httptest.NewRequest(http.MethodPost, "/api/marks", strings.NewReader(body))
 		r.Header.Set("Content-Type", kind)
@@ -37,6 +40,7 @@ func TestADeploymentMarksTheCurves(t *testing.T) {
 	}
 	for body, why := range map[string]string{
 		`{"what": " "}`: "a mark needs a text", `{"text": "x"}`: "unknown field", `{"what": "x", "at": "2026-11-27T11:30:00Z"}`: "is in the future",
+		`{"what": "x", "instance": "order/n1"}`: `did you mean \"orders/n1\"?`, `{"what": "x", "instance": "nonexist"}`: `no instance or cluster \"nonexist\" is watched`,
 		`{"what": "a\nb"}`: "one line", `{"what": "` + strings.Repeat("x", 201) + `"}`: "at most 200", `{"what": "x"}{}`: "one object",
 	} {
 		if code, answer := post(json, body); code != http.StatusBadRequest || !strings.Contains(answer, why) {
@@ -57,7 +61,7 @@ func TestADeploymentMarksTheCurves(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	Marks(func(watch.Change) error { return errors.New("no room") }, time.Now).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/api/marks?what=x", http.NoBody))
+	Marks(func(watch.Change) error { return errors.New("no room") }, known, time.Now).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/api/marks?what=x", http.NoBody))
 	if w.Code != http.StatusInternalServerError {
 		t.Errorf("what cannot be kept is answered %d", w.Code)
 	}

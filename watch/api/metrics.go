@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,19 +20,54 @@ import (
 type Latest struct {
 	mu   sync.Mutex
 	last map[string]watch.Sample
+	down map[string]time.Time // instances that do not answer, and since when
 }
 
-// Append takes samples; it never fails.
+// Append takes samples; it never fails. Of an instance that does not answer nothing older is shown: a server that is gone has no counters.
 func (l *Latest) Append(_ context.Context, samples []watch.Sample) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last == nil {
-		l.last = map[string]watch.Sample{}
+		l.last, l.down = map[string]watch.Sample{}, map[string]time.Time{}
 	}
 	for _, s := range samples {
-		l.last[seriesOf(s)] = s
+		if s.Name != "up" {
+			continue
+		}
+		if of := instanceOf(s); s.Value != 0 {
+			delete(l.down, of)
+		} else if _, known := l.down[of]; !known {
+			l.down[of] = s.At
+			l.forget(of)
+		}
+	}
+	for _, s := range samples {
+		if since, is := l.down[instanceOf(s)]; !is || !s.At.Before(since) {
+			l.last[seriesOf(s)] = s
+		}
 	}
 	return nil
+}
+
+// End forgets an instance that is watched no more.
+func (l *Latest) End(instance string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.down, instance)
+	l.forget(instance)
+}
+
+func (l *Latest) forget(instance string) {
+	maps.DeleteFunc(l.last, func(_ string, s watch.Sample) bool { return instanceOf(s) == instance })
+}
+
+func instanceOf(s watch.Sample) string {
+	for _, label := range s.Labels {
+		if label.Name == "instance" {
+			return label.Value
+		}
+	}
+	return ""
 }
 
 // stale is the age at which a series is not shown any more: twice what the rarest level takes.
@@ -61,9 +97,6 @@ func (l *Latest) Metrics(now func() time.Time) http.Handler {
 		var out bytes.Buffer
 		name := ""
 		for _, s := range l.fresh(now()) {
-			if s.Name == "up" {
-				continue // the scraper writes its own
-			}
 			if s.Name != name {
 				name = s.Name
 				if help[name] != "" {
@@ -116,6 +149,7 @@ var help = map[string]string{
 	"plimsoll_watch_paused":                    "1: the instance is polled less often, or not at all.",
 	"plimsoll_rds":                             "1: the instance runs on RDS or Aurora, whose parameter groups have its settings.",
 	"plimsoll_schema_bytes":                    "Bytes of data and indexes of a schema.",
+	"up":                                       "1: the instance answers.",
 	"mysql_up":                                 "1: the server answers.",
 	"mysql_global_status_threads_running":      "Threads that are running.",
 	"mysql_global_status_commands_total":       "Statements by kind.",

@@ -116,6 +116,28 @@ func (b *breaker) strained(running float64, cores int) {
 	}
 }
 
+// resume ends a pause: an instance that does not answer is tried like any other, and the reason for the pause may be gone with it.
+func (b *breaker) resume() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.until = time.Time{}
+}
+
+// led completes the reading of a collector that leads: which level the instance was spared, and how it is shown.
+func led(r *watch.Reading, now time.Time, want, may watch.Level, ask bool, why string, err error) {
+	if !ask || may < want {
+		r.Missed = want
+	}
+	r.Add(now, "plimsoll_watch_paused", oneIf(why != "" && err == nil)) // of one that is down, nothing is paused
+	read, as := r.Show, shownAs(ask, why)
+	r.Show = func(i *watch.Instance) {
+		if read != nil {
+			read(i)
+		}
+		as(i)
+	}
+}
+
 // shownAs shows of an instance how much the watch may ask it: not for a while, or less than usual. Either says nothing of the instance's
 // own state, which may be well.
 func shownAs(ask bool, why string) func(*watch.Instance) {

@@ -32,19 +32,28 @@ var _ watch.Collector = (*cassandra)(nil)
 
 func (c *cassandra) Close() error { return c.close() }
 
+// answers is a question that every node can answer.
+const answers = "SELECT key FROM system.local"
+
 // Collect implements watch.Collector.
-func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
-	var r watch.Reading
-	level, ask, why := c.breaker.allowed(now, level)
-	if !ask {
-		r.Show = shownAs(ask, why)
-		r.Add(now, "plimsoll_watch_paused", 1)
-		return r, nil
+func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Time) (r watch.Reading, err error) {
+	ctx, cancel := context.WithTimeout(ctx, hangs)
+	defer cancel()
+	may, ask, why := c.breaker.allowed(now, level)
+	if ask {
+		r, err = c.read(ctx, may, now)
+	} else {
+		r.Asked, err = c.contact(ctx, now, answers, &c.breaker)
 	}
+	led(&r, now, level, may, ask, why, err)
+	return r, err
+}
+
+func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
+	var r watch.Reading
 	if err := c.open(ctx); err != nil {
 		return r, err
 	}
-	r.Add(now, "plimsoll_watch_paused", 0)
 	load, err := c.pools(ctx, now, &r)
 	if err != nil {
 		return r, err
@@ -90,7 +99,7 @@ const virtualTables = "system_views.thread_pools"
 // pools reads the pools of threads. The load is the requests under way, of which some are in the stages that read and write.
 func (c *cassandra) pools(ctx context.Context, now time.Time, r *watch.Reading) (watch.Load, error) {
 	if c.lacking(virtualTables) {
-		_, err := c.rows(ctx, "SELECT key FROM system.local") // it answers
+		_, err := c.rows(ctx, answers)
 		return watch.Load{}, err
 	}
 	rows, err := c.rows(ctx, "SELECT name, active_tasks, pending_tasks, blocked_tasks, completed_tasks FROM "+virtualTables)

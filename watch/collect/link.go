@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/watch"
 )
 
 // Dial opens one connection to an instance.
@@ -23,6 +24,7 @@ type link struct {
 	meter   *meter
 	number  string // the server's number for the connection
 	result  engine.Result
+	touched time.Time // when an instance that is not polled last answered
 }
 
 // open makes sure that there is a connection.
@@ -49,6 +51,36 @@ func (l *link) close() error {
 	err := l.session.Close()
 	l.session, l.number = nil, ""
 	return err
+}
+
+// How often an instance that is not polled is asked whether it answers, and how long it may take.
+const (
+	contactEvery = 2 * time.Second
+	contactLimit = 3 * time.Second
+)
+
+// contact asks an instance that is not polled for a while whether it answers, so that one that dies meanwhile is noticed as soon as another.
+// The question says nothing about how slow it is, and does not count as a query of ours.
+func (l *link) contact(ctx context.Context, now time.Time, question string, b *breaker) (watch.Asked, error) {
+	if now.Before(l.touched.Add(contactEvery)) {
+		return watch.Nothing, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, contactLimit)
+	defer cancel()
+	err := l.open(ctx)
+	if err == nil {
+		if err = l.do(ctx, question); lost(err) {
+			_ = l.close() // it is gone
+		} else {
+			err = nil // it refused the question, and so it answers
+		}
+	}
+	if err != nil {
+		b.resume()
+		return watch.Contact, err
+	}
+	l.touched = now
+	return watch.Contact, nil
 }
 
 // rows asks for rows, which are valid until the next call.

@@ -13,6 +13,9 @@ import (
 
 // detail is what is read every ten seconds.
 func (q *quick) detail(ctx context.Context, now time.Time, status map[string]float64, r *watch.Reading) (func(*watch.Instance), error) {
+	if err := q.settingsNow(ctx); err != nil {
+		return nil, err
+	}
 	commit, err := q.commitSplit(ctx, now, status, r)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ type quick struct {
 	shape     shape
 	sampled   sampledStatements
 	commits   commits
+	syncs     float64             // sync_binlog
 	follows   bool                // it has channels of replication
 	sources   follower            // its channels
 	histogram map[float64]float64 // of statements, by the upper bounds of buckets
@@ -36,15 +37,28 @@ type shape struct {
 
 func (q *quick) Close() error { return q.close() }
 
+// hangs is how long a server may take at most that is asked whether it is up, whatever else is due.
+const hangs = 5 * time.Second
+
 // Collect implements watch.Collector.
-func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
-	var r watch.Reading
-	level, ask, why := q.breaker.allowed(now, level)
-	if !ask {
-		r.Show = shownAs(ask, why)
-		r.Add(now, "plimsoll_watch_paused", 1)
-		return r, nil
+func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (r watch.Reading, err error) {
+	ctx, cancel := context.WithTimeout(ctx, hangs)
+	defer cancel()
+	may, ask, why := q.breaker.allowed(now, level)
+	if ask {
+		r, err = q.read(ctx, may, now)
+	} else {
+		r.Asked, err = q.contact(ctx, now, "SELECT 1", &q.breaker)
 	}
+	if r.Asked != watch.Nothing {
+		r.Add(now, "mysql_up", oneIf(err == nil))
+	}
+	led(&r, now, level, may, ask, why, err)
+	return r, err
+}
+
+func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
+	var r watch.Reading
 	if err := q.open(ctx); err != nil {
 		q.shape.asked = false
 		return r, err
@@ -61,8 +75,6 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 		return r, err
 	}
 	addStatus(&r, now, status)
-	r.Add(now, "mysql_up", 1)
-	r.Add(now, "plimsoll_watch_paused", oneIf(why != ""))
 	q.counters.turn(now, status)
 	q.breaker.strained(status["threads_running"], q.cores)
 
@@ -85,6 +97,9 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 		r.Add(now, "plimsoll_cores", float64(q.cores))
 	}
 	q.sampled.turn(sessions)
+	if io, _ := q.io(); io.IOPS != nil {
+		r.Add(now, "plimsoll_iops", *io.IOPS)
+	}
 	show := []func(*watch.Instance){q.showStatus(status)}
 	if level >= watch.TenSeconds || q.follows {
 		channels, err := q.channels(ctx, now, &r)
@@ -115,7 +130,7 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 			i.Statements = seen
 		}
 		i.Watching = q.watching()
-	}, shownAs(ask, why))
+	})
 	r.Show = func(i *watch.Instance) {
 		for _, f := range show {
 			f(i)
@@ -131,7 +146,7 @@ func (q *quick) ask(ctx context.Context) error {
 		return nil
 	}
 	rows, err := q.table(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'aurora_version', 'performance_schema', "+
-		"'max_connections', 'thread_pool_size', 'innodb_buffer_pool_size', 'innodb_page_size', 'log_bin', 'read_only')")
+		"'thread_pool_size', 'innodb_buffer_pool_size', 'innodb_page_size', 'log_bin', 'read_only')")
 	if err != nil {
 		return err
 	}
@@ -141,9 +156,6 @@ func (q *quick) ask(ctx context.Context) error {
 	}
 	i := &q.shape.instance
 	i.Product, i.Version = product(shown)
-	if most, ok := numeric(shown["max_connections"]); ok {
-		i.MostConns = &most
-	}
 	if pool, ok := numeric(shown["innodb_buffer_pool_size"]); ok {
 		i.Memory = &watch.Memory{Pool: &pool}
 	}
@@ -219,10 +231,7 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 	c := &q.counters
 	shape := q.shape.instance
 	throughput, commits := c.rate("questions"), c.rate("com_commit")
-	io := &watch.IO{
-		Reads: c.rate("innodb_data_reads"), Writes: c.rate("innodb_data_writes"), IOPS: c.rate("innodb_data_reads", "innodb_data_writes"),
-		Bytes: c.rate("innodb_data_read", "innodb_data_written"), Source: "innodb",
-	}
+	io, untold := q.io()
 	memory := watch.Memory{Misses: c.rate("innodb_buffer_pool_reads")}
 	if shape.Memory != nil {
 		memory.Pool = shape.Memory.Pool
@@ -241,6 +250,7 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 	return func(i *watch.Instance) {
 		i.Product, i.Version, i.MostConns, i.Cores = shape.Product, shape.Version, shape.MostConns, cores
 		i.Throughput, i.Commits, i.Connections, i.Running, i.Uptime = throughput, commits, connected, running, uptime
+		io := io
 		if i.IO == nil || i.IO.Source == "" || i.IO.Source == "innodb" {
 			if i.IO != nil { // what the model of its storage, or its cloud, says of it
 				was := *i.IO
@@ -250,6 +260,6 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 			i.IO = io
 		}
 		i.Memory = &memory
-		i.Findings = slices.Clone(shape.Findings)
+		i.Findings = append(slices.Clone(shape.Findings), untold...)
 	}
 }

@@ -35,9 +35,12 @@ func (s *slow) ExtraTime() (sum time.Duration) {
 // Collect implements watch.Collector.
 func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
 	var r watch.Reading
-	level, ask, _ := s.breaker.allowed(now, level)
+	if _, ask, why := s.breaker.allowed(now, level); !ask || why != "" { // of one in distress nothing is read here, and own SQL waits too
+		r.Missed = level
+		return r, nil
+	}
 	due := s.own.due(now)
-	if !ask || level < watch.TenSeconds && len(due) == 0 {
+	if level < watch.TenSeconds && len(due) == 0 {
 		return r, nil
 	}
 	if err := s.open(ctx); err != nil {

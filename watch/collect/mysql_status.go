@@ -15,6 +15,7 @@ var everySecond = []string{
 	"Uptime", "Questions", "Com_select", "Com_insert", "Com_update", "Com_delete", "Com_commit", "Com_rollback", "Handler_commit",
 	"Threads_connected", "Threads_running", "Connections", "Aborted_connects", "Bytes_received", "Bytes_sent", "Slow_queries",
 	"Innodb_data_reads", "Innodb_data_writes", "Innodb_data_read", "Innodb_data_written", "Innodb_data_fsyncs",
+	"Innodb_log_writes", "Innodb_os_log_fsyncs",
 	"Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads", "Innodb_buffer_pool_wait_free", "Innodb_buffer_pool_pages_dirty",
 	"Innodb_row_lock_current_waits", "Innodb_row_lock_time", "Innodb_row_lock_waits", "Innodb_log_waits", "Innodb_os_log_written",
 	"Innodb_rows_read", "Innodb_rows_inserted", "Innodb_rows_updated", "Innodb_rows_deleted", "Innodb_history_list_length",

@@ -11,8 +11,8 @@ import (
 func TestIOPSAreShownBesideTheCloudsWord(t *testing.T) {
 	var c rates
 	at := time.Unix(1_000_000, 0)
-	c.turn(at, map[string]float64{"innodb_data_reads": 100, "innodb_data_writes": 10})
-	c.turn(at.Add(time.Second), map[string]float64{"innodb_data_reads": 150, "innodb_data_writes": 20})
+	c.turn(at, map[string]float64{"innodb_data_reads": 100, "innodb_data_writes": 10, "innodb_os_log_fsyncs": 5})
+	c.turn(at.Add(time.Second), map[string]float64{"innodb_data_reads": 150, "innodb_data_writes": 20, "innodb_os_log_fsyncs": 9})
 	q := &quick{server: &server{}, counters: c}
 	share := 0.42
 	i := watch.Instance{IO: &watch.IO{Bucket: &share, BucketBasis: "cloud"}}
@@ -20,6 +20,35 @@ func TestIOPSAreShownBesideTheCloudsWord(t *testing.T) {
 		q.showStatus(nil)(&i)
 		if i.IO.IOPS == nil || *i.IO.IOPS != 60 || i.IO.Source != "innodb" || i.IO.Bucket == nil || *i.IO.Bucket != share || i.IO.BucketBasis != "cloud" {
 			t.Fatalf("%+v", i.IO)
+		}
+	}
+}
+
+// MariaDB since 10.8 counts writes of the redo log apart from the others, MySQL among them. A sync of the binary log is a write too.
+func TestIOPSHaveTheWritesOfLogs(t *testing.T) {
+	at := time.Unix(1_000_000, 0)
+	for name, c := range map[string]struct {
+		before, after map[string]float64
+		syncs, want   float64 // want < 0: not known
+	}{
+		"mysql": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0, "innodb_os_log_fsyncs": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 100, "innodb_log_writes": 90, "innodb_os_log_fsyncs": 90}, 1, 105},
+		"mariadb": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 0, "innodb_log_writes": 90}, 1, 95},
+		"mariadb with a binary log": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0, "binlog_group_commits": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 10, "innodb_log_writes": 90, "binlog_group_commits": 80}, 1, 185},
+		"a binary log that is synced every tenth time": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0, "innodb_log_writes": 0, "binlog_group_commits": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 10, "innodb_log_writes": 90, "binlog_group_commits": 80}, 10, 113},
+		"a server that counts no writes of its log": {map[string]float64{"innodb_data_reads": 0, "innodb_data_writes": 0},
+			map[string]float64{"innodb_data_reads": 5, "innodb_data_writes": 10}, 1, -1},
+	} {
+		q := &quick{server: &server{}, syncs: c.syncs}
+		q.counters.turn(at, c.before)
+		q.counters.turn(at.Add(time.Second), c.after)
+		var i watch.Instance
+		q.showStatus(nil)(&i)
+		if known := i.IO.IOPS != nil; known != (c.want >= 0) || known && *i.IO.IOPS != c.want || (len(i.Findings) > 0) == known {
+			t.Errorf("%s: %v IOPS, want %v; findings %+v", name, i.IO.IOPS, c.want, i.Findings)
 		}
 	}
 }

@@ -82,6 +82,7 @@ func TestMySQL(t *testing.T) {
 			t.Run("who waits for whom", func(t *testing.T) { w.t = t; w.rowLock() })
 			t.Run("who waits for a metadata lock", func(t *testing.T) { w.t = t; w.metadataLock(s.product == "mysql") })
 			t.Run("a transaction open for long, and a deadlock", func(t *testing.T) { w.t = t; w.openForLong() })
+			t.Run("writes of logs are among the IOPS", func(t *testing.T) { w.t = t; w.logWrites() })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("a table that grew suddenly", func(t *testing.T) { w.t = t; w.grown() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
@@ -91,6 +92,7 @@ func TestMySQL(t *testing.T) {
 			t.Run("a limit in the server", func(t *testing.T) { w.t = t; w.limited() })
 			t.Run("what it lacks is asked for once", func(t *testing.T) { w.t = t; w.askedOnce() })
 			t.Run("own SQL that costs the connection", func(t *testing.T) { w.t = t; w.lostInOwnSQL() })
+			t.Run("it dies in a pause", func(t *testing.T) { w.t = t; w.killedInAPause() })
 		})
 	}
 }
@@ -267,6 +269,62 @@ func (w *watched) dashboards() {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(w.samples)), func(key string) bool { return key == name || strings.HasPrefix(key, name+" ") }) {
 			w.t.Errorf("the server shows no %s, which a dashboard names", name)
 		}
+	}
+}
+
+// logWrites commits so many times, one after another and each synced: that many writes of the redo log are seen, and not twice as many.
+func (w *watched) logWrites() {
+	const commits = 300
+	labtest.Ask(w.t, w.db, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+	w.read(watch.TenSeconds)
+	q := w.readers[0].(*quick)
+	session, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer session.Close()
+	before, pages := q.counters.now, "innodb_buffer_pool_pages_flushed"
+	for range commits {
+		if err := session.Exec(w.t.Context(), "UPDATE t SET v = v + 1 WHERE id = 2", nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.read(watch.TenSeconds)
+	flushed := q.counters.now[pages] - before[pages]
+	if w.seen.IO == nil || w.seen.IO.Writes == nil {
+		w.t.Fatalf("the storage: %+v, findings %+v", w.seen.IO, w.seen.Findings)
+	}
+	// A log that is synced at each commit is written then at least; MySQL's writer of the log may write again, and the binary log is a write too.
+	writes := *w.seen.IO.Writes * q.counters.over
+	if most := 4*commits + 2*flushed + 200; writes < commits || writes > most {
+		w.t.Errorf("%.0f writes with %d commits and %.0f pages flushed, want at most %.0f", writes, commits, flushed, most)
+	}
+	if v := w.samples["plimsoll_iops"]; v < commits/q.counters.over {
+		w.t.Errorf("the series of IOPS is %v", v)
+	}
+}
+
+// killedInAPause kills the server while it is not polled.
+func (w *watched) killedInAPause() {
+	q := w.readers[0].(*quick)
+	now := time.Now()
+	q.breaker.until = now.Add(longestPause)
+	collect := func(second int) (watch.Reading, error) {
+		return q.Collect(w.t.Context(), watch.Second, now.Add(time.Duration(second)*time.Second))
+	}
+	if r, err := collect(0); err != nil || r.Asked != watch.Contact {
+		w.t.Fatalf("in the pause: %+v, %v", r, err)
+	}
+	if err := w.db.Cluster.Kill(w.t.Context(), "n1"); err != nil {
+		w.t.Fatal(err)
+	}
+	if r, err := collect(1); err != nil || r.Asked != watch.Nothing {
+		w.t.Errorf("a second later it is asked nothing: %+v, %v", r, err)
+	}
+	r, err := collect(2)
+	up := slices.IndexFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "mysql_up" })
+	if err == nil || up < 0 || r.Samples[up].Value != 0 {
+		w.t.Errorf("after it was killed: %+v, %v", r, err)
 	}
 }
 

@@ -50,6 +50,10 @@ func (c *scylla) Collect(ctx context.Context, level watch.Level, now time.Time) 
 	if level < watch.TenSeconds || !c.lacking(virtualTables) {
 		return r, nil
 	}
+	if _, ask, _ := c.breaker.allowed(now, level); !ask {
+		r.Missed = level
+		return r, nil
+	}
 	families, err := c.families(ctx)
 	if err != nil {
 		return r, err

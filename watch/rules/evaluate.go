@@ -41,8 +41,14 @@ type Evaluator struct {
 	cfg Config
 
 	mu     sync.Mutex
-	active map[string]*watch.Alert // pending and firing, by rule and labels
+	active map[string]*active // pending and firing, by rule and labels
 	last   map[ruleKey]health
+}
+
+// active is an alert whose condition holds, or held until lately.
+type active struct {
+	watch.Alert
+	held time.Time // when it held last
 }
 
 type health struct {
@@ -60,7 +66,7 @@ func New(cfg Config) *Evaluator {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Every = cmp.Or(cfg.Every, 5*time.Second)
-	return &Evaluator{cfg: cfg, active: map[string]*watch.Alert{}, last: map[ruleKey]health{}}
+	return &Evaluator{cfg: cfg, active: map[string]*active{}, last: map[ruleKey]health{}}
 }
 
 // Read reads files of rules.
@@ -103,7 +109,7 @@ func (e *Evaluator) Alerts() []watch.Alert {
 	defer e.mu.Unlock()
 	all := make([]watch.Alert, 0, len(e.active))
 	for _, a := range e.active {
-		alert := *a
+		alert := a.Alert
 		alert.Silenced = e.cfg.Silences.Mutes(alert.Labels, e.cfg.Now())
 		all = append(all, alert)
 	}
@@ -225,14 +231,14 @@ func (e *Evaluator) hold(ctx context.Context, key string, r store.Rule, labels m
 	defer e.mu.Unlock()
 	a := e.active[key]
 	if a == nil {
-		a = &watch.Alert{
+		a = &active{Alert: watch.Alert{
 			Rule: r.Alert, Instance: labels["instance"], Severity: cmp.Or(labels["severity"], "warning"), State: Pending, Expr: r.Expr, Since: at, Labels: labels,
-		}
+		}}
 		e.active[key] = a
 	}
 	a.Value, a.Summary, a.Why, a.Do = value, cmp.Or(texts["summary"], r.Alert), cmp.Or(texts["why"], texts["description"]), texts["do"]
 	a.Runbook, a.Inputs = cmp.Or(texts["runbook"], texts["runbook_url"]), texts["inputs"]
-	a.Resolved = at // the last time it held
+	a.held = at
 	if a.State == Pending && at.Sub(a.Since) >= r.For {
 		a.State, a.Fired = Firing, at
 	}
@@ -247,13 +253,13 @@ func (e *Evaluator) end(group string, r store.Rule, seen map[string]bool, at tim
 		if a.Rule != r.Alert || a.Expr != r.Expr || !strings.HasPrefix(key, group) || seen[key] {
 			continue
 		}
-		if a.State == Firing && at.Sub(a.Resolved) < r.KeepFiring {
+		if a.State == Firing && at.Sub(a.held) < r.KeepFiring {
 			continue
 		}
 		delete(e.active, key)
 		if a.State == Firing {
 			a.State, a.Resolved = Resolved, at
-			resolved = append(resolved, *a)
+			resolved = append(resolved, a.Alert)
 		}
 	}
 	return resolved

@@ -220,12 +220,12 @@ func TestAnAlertLivesAndDies(t *testing.T) {
 	})
 	pass := func(d time.Duration) { now = now.Add(d); e.Evaluate(t.Context(), now) }
 	pass(0)
-	if all := e.Alerts(); len(all) != 1 || all[0].State != Pending {
+	if all := e.Alerts(); len(all) != 1 || all[0].State != Pending || !all[0].Resolved.IsZero() {
 		t.Fatalf("at first %+v", all)
 	}
 	pass(20 * time.Second)
 	pass(10 * time.Second)
-	if all := e.Alerts(); all[0].State != Firing || len(told[len(told)-1]) != 1 {
+	if all := e.Alerts(); all[0].State != Firing || !all[0].Resolved.IsZero() || len(told[len(told)-1]) != 1 {
 		t.Fatalf("after 30 s %+v", all)
 	}
 	failure = errors.New("no answer")
@@ -239,7 +239,7 @@ func TestAnAlertLivesAndDies(t *testing.T) {
 	if all := e.Alerts(); len(all) != 0 {
 		t.Errorf("at the end %+v", all)
 	}
-	if last := told[len(told)-1]; len(last) != 1 || last[0].State != Resolved {
+	if last := told[len(told)-1]; len(last) != 1 || last[0].State != Resolved || !last[0].Resolved.Equal(now) {
 		t.Errorf("nobody was told that it is resolved: %+v", last)
 	}
 	answer = down("a/n1")

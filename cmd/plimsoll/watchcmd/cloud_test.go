@@ -104,6 +104,10 @@ func TestAWatchLooksForInstancesAgain(t *testing.T) {
 	shows("orders/orders")
 	s.Instances.Add(awstest.Instance{ID: "billing", Engine: "mysql", Address: "127.0.0.1:2", Type: "gp2", GiB: 100, Tags: map[string]string{"team": "tax"}})
 	shows("billing/billing", "orders/orders")
+	for _, id := range []string{"orders", "billing"} { // they are another team's now
+		s.Instances.Add(awstest.Instance{ID: id, Engine: "mysql", Address: "127.0.0.1:1", Type: "gp2", GiB: 100})
+	}
+	shows()
 	if len(find.regions) != 1 {
 		t.Errorf("%d regions ask for the same instances", len(find.regions))
 	}

@@ -25,7 +25,7 @@ func (f *Finder) Rediscover(ctx context.Context, every time.Duration, follow fun
 		inv, err := inventory.Open()
 		var sources []watch.Source
 		if err == nil {
-			sources, err = f.Find(ctx, inv)
+			sources, err = f.find(ctx, inv)
 		}
 		if err == nil {
 			err = follow(ctx, sources)

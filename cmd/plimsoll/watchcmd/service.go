@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/cmd/plimsoll/home"
@@ -35,6 +36,7 @@ type Service struct {
 	remote   []*sink.RemoteWrite
 	search   *sink.OpenSearch // nil: no documents go anywhere
 	mine     func([]watch.Source) []watch.Source
+	known    atomic.Pointer[[]watch.Instance] // those that other processes read too
 	log      *slog.Logger
 }
 
@@ -82,6 +84,7 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 	s.Watcher = watch.New(watch.Config{
 		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log, Documents: s.document,
 		Left: func(ctx context.Context, instance string) {
+			s.latest.End(instance)
 			if err := s.Series.End(ctx, instance, time.Now()); err != nil {
 				log.Error("end the series of an instance that is watched no more", "instance", instance, "error", err)
 			}
@@ -97,6 +100,11 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 
 // derived are those of the sources that this process reads, with what follows from what was seen of them before.
 func (s *Service) derived(ctx context.Context, sources []watch.Source) ([]watch.Source, error) {
+	known := make([]watch.Instance, 0, len(sources))
+	for _, source := range sources {
+		known = append(known, source.Instance)
+	}
+	s.known.Store(&known)
 	mine := s.mine(sources)
 	for n, source := range mine {
 		if source.Volume == nil || s.Watcher != nil && s.Watcher.Follows(source.Instance.Name) {
@@ -207,7 +215,9 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // Marks takes what deployments tell: POST /api/marks.
-func (s *Service) Marks() http.Handler { return api.Marks(s.change, time.Now) }
+func (s *Service) Marks() http.Handler {
+	return api.Marks(s.change, func() []watch.Instance { return *s.known.Load() }, time.Now)
+}
 
 // Handler answers what Grafana and Prometheus ask, /api/v1/ and /metrics, and takes marks from programs: pages of other sites are refused.
 func (s *Service) Handler() http.Handler {

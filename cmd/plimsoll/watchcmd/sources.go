@@ -31,10 +31,19 @@ type Finder struct {
 	Log     *slog.Logger
 	regions map[aws.Options]*cloud.Region // that are asked once a minute for all of their instances
 	overdue map[string]bool               // clones that were told of
+	labs    map[string][]watch.Source     // that ran when they were looked for last
 }
 
-// Find is what is to be watched now.
+// Find is what is to be watched now; nothing at all is an error.
 func (f *Finder) Find(ctx context.Context, inv *inventory.Inventory) ([]watch.Source, error) {
+	all, err := f.find(ctx, inv)
+	if err == nil && len(all) == 0 {
+		err = console.UsageError{Text: "there are no instances to watch", Hint: "add clusters to " + inventory.File + ", or start one with plimsoll lab up mariadb"}
+	}
+	return all, err
+}
+
+func (f *Finder) find(ctx context.Context, inv *inventory.Inventory) ([]watch.Source, error) {
 	names, deps, set := f.Names, f.Deps, f.Set
 	all, err := f.atAWS(ctx, inv)
 	if err != nil {
@@ -53,8 +62,12 @@ func (f *Finder) Find(ctx context.Context, inv *inventory.Inventory) ([]watch.So
 	listed := document.SortedKeys(inv.Clusters)
 	var labs []string
 	for _, c := range made {
-		if c.Broken == "" && slices.ContainsFunc(c.Nodes, func(n lab.NodeStatus) bool { return n.State == lab.Running }) {
+		switch running := slices.ContainsFunc(c.Nodes, func(n lab.NodeStatus) bool { return n.State == lab.Running }); {
+		case c.Broken != "":
+		case running:
 			labs = append(labs, c.Name)
+		default: // its servers have died: they are down until it is taken down
+			all = append(all, f.labs[c.Name]...)
 		}
 	}
 	if len(names) > 0 {
@@ -74,10 +87,11 @@ func (f *Finder) Find(ctx context.Context, inv *inventory.Inventory) ([]watch.So
 		if err != nil {
 			return nil, err
 		}
+		if f.labs == nil {
+			f.labs = map[string][]watch.Source{}
+		}
+		f.labs[name] = of
 		all = append(all, of...)
-	}
-	if len(all) == 0 {
-		return nil, console.UsageError{Text: "there are no instances to watch", Hint: "add clusters to " + inventory.File + ", or start one with plimsoll lab up mariadb"}
 	}
 	return all, nil
 }

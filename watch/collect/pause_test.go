@@ -1,0 +1,167 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plimsoll/engine"
+	"plimsoll/watch"
+)
+
+// pretended is a server that answers every question with nothing, until it is dead or hangs.
+type pretended struct {
+	dead, hangs bool
+	asked       []string
+}
+
+func (p *pretended) dial(context.Context) (engine.Session, error) {
+	if p.dead {
+		return nil, errors.New("connection refused")
+	}
+	return &pretendedSession{server: p}, nil
+}
+
+type pretendedSession struct {
+	engine.Session
+	server *pretended
+}
+
+func (s *pretendedSession) Exec(ctx context.Context, text string, r *engine.Result) error {
+	s.server.asked = append(s.server.asked, text)
+	switch {
+	case s.server.hangs:
+		<-ctx.Done()
+		return ctx.Err()
+	case s.server.dead:
+		return errGone
+	}
+	if r != nil {
+		r.Reset()
+		if text == "SELECT CONNECTION_ID()" {
+			r.Rows, r.Columns, r.Values = 1, 1, append(r.Values, engine.Int(7))
+		}
+	}
+	return nil
+}
+
+func (s *pretendedSession) Table(ctx context.Context, text string) ([]map[string]string, error) {
+	return nil, s.Exec(ctx, text, nil)
+}
+
+func (*pretendedSession) Close() error { return nil }
+
+// An instance that dies, or hangs, while it is not polled is down within a few seconds: rules take ten more to tell.
+func TestADeathInAPauseIsNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		readers func(*pretended) []watch.Collector
+		pause   func(watch.Collector) *breaker
+	}{
+		"mysql": {func(p *pretended) []watch.Collector { return MySQL(p.dial, 0) }, func(c watch.Collector) *breaker { return &c.(*quick).breaker }},
+		"cql":   {func(p *pretended) []watch.Collector { return Cassandra(p.dial, "127.0.0.1:1", 0)[:1] }, func(c watch.Collector) *breaker { return &c.(*cassandra).breaker }},
+	} {
+		for how, cause := range map[string]struct {
+			do     func(*pretended)
+			within time.Duration
+		}{
+			"dies": {func(p *pretended) { p.dead = true }, 2 * time.Second}, "hangs": {func(p *pretended) { p.hangs = true }, 5 * time.Second},
+		} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := &pretended{}
+					readers := c.readers(p)
+					var died, down time.Time
+					last := map[string]float64{}
+					w := watch.New(watch.Config{
+						Sources: []watch.Source{{Instance: watch.Instance{Name: "a/n1", Cluster: "a", Engine: name}, Collectors: readers}},
+						Keep: func(_ context.Context, all []watch.Sample) error {
+							for _, s := range all {
+								last[s.Name] = s.Value
+								if s.Name == "up" && s.Value == 0 && down.IsZero() {
+									down = time.Now()
+								}
+							}
+							return nil
+						},
+					})
+					ctx, cancel := context.WithCancel(t.Context())
+					done := make(chan error)
+					go func() { done <- w.Run(ctx) }()
+					time.Sleep(3500 * time.Millisecond)
+					b := c.pause(readers[0])
+					b.mu.Lock()
+					b.until, b.reason = time.Now().Add(longestPause), "slow"
+					b.mu.Unlock()
+					time.Sleep(10 * time.Second)
+					if i, _ := w.Instance("a/n1"); i.State != watch.Paused || i.Age < 9 || !down.IsZero() || last["up"] != 1 || last["plimsoll_watch_paused"] != 1 {
+						t.Errorf("in the pause: %s, %v s old, up %v, paused %v", i.State, i.Age, last["up"], last["plimsoll_watch_paused"])
+					}
+					died = time.Now()
+					cause.do(p)
+					time.Sleep(8 * time.Second)
+					if took := down.Sub(died); down.IsZero() || took > cause.within {
+						t.Errorf("it is down %s after it %s, want at most %s", took, how, cause.within)
+					}
+					if i, _ := w.Instance("a/n1"); i.State != watch.Down || last["plimsoll_watch_paused"] != 0 || name == "mysql" && last["mysql_up"] != 0 {
+						t.Errorf("after: %s, %v", i.State, last)
+					}
+					p.dead, p.hangs = false, false
+					cancel()
+					if err := <-done; err != nil {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// In a pause an instance is asked nothing but whether it answers, every two seconds.
+func TestAPauseAsksLittle(t *testing.T) {
+	p := &pretended{}
+	q := MySQL(p.dial, 0)[0].(*quick)
+	now := time.Now()
+	if _, err := q.Collect(t.Context(), watch.Second, now); err != nil {
+		t.Fatal(err)
+	}
+	q.breaker.until = now.Add(longestPause)
+	p.asked = nil
+	asked := map[watch.Asked]int{}
+	for second := range 10 {
+		r, err := q.Collect(t.Context(), watch.TenSeconds, now.Add(time.Duration(second)*time.Second))
+		if err != nil || r.Missed != watch.TenSeconds {
+			t.Errorf("missed level %d, %v", r.Missed, err)
+		}
+		asked[r.Asked]++
+	}
+	if len(p.asked) != 5 || asked[watch.Contact] != 5 || asked[watch.Nothing] != 5 || slices.ContainsFunc(p.asked, func(text string) bool { return text != "SELECT 1" }) {
+		t.Errorf("asked %q, %v", p.asked, asked)
+	}
+}
+
+// Neither in a pause nor in distress own SQL runs; it keeps its turn, and what else was due is said to be missed.
+func TestOwnSQLWaitsForAServerInDistress(t *testing.T) {
+	p := &pretended{}
+	s := MySQL(p.dial, 2, Query{Name: "orders", SQL: "SELECT 1 AS orders", Every: time.Hour})[1].(*slow)
+	now := time.Now()
+	ran := func() bool {
+		return slices.ContainsFunc(p.asked, func(text string) bool { return strings.Contains(text, "AS orders") })
+	}
+	for what, begin := range map[string]func(){
+		"a pause": func() { s.breaker.until = now.Add(time.Minute) }, "distress": func() { s.breaker.until = time.Time{}; s.breaker.strained(40, 2) },
+	} {
+		begin()
+		if r, err := s.Collect(t.Context(), watch.TenMinutes, now); err != nil || r.Missed != watch.TenMinutes || len(p.asked) > 0 {
+			t.Errorf("in %s: missed level %d, %v, asked %q", what, r.Missed, err, p.asked)
+		}
+		s.breaker.until = time.Time{}
+		s.breaker.strained(0, 2)
+	}
+	if _, err := s.Collect(t.Context(), watch.Second, now); err != nil || !ran() {
+		t.Errorf("afterwards: %v, asked %q", err, p.asked)
+	}
+}
