@@ -66,7 +66,7 @@ func scene(t testing.TB, h *house) map[string]string {
 	h.keep("comparison/1", reporttest.Comparison())
 	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
 	return map[string]string{
-		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "alert": "/alerts/" + alertID(h.Watch.picture().Alerts[0]), "advice": "/advice", "advised": "/advice/orders",
+		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "alert": h.Watch.picture().Alerts[0].Page(), "advice": "/advice", "advised": "/advice/orders",
 		"trials": "/trials", "trial": "/trials/live", "result": "/trials/result/timeline/1", "compare": "/trials/compare?a=timeline/1&b=timeline/1",
 		"now": "/", "runs": "/runs", "failed": "/runs/" + failed, "asking": "/runs/" + asking, "approve": "/runs/" + asking + "/approve",
 		"log": "/runs/" + failed + "/log", "enter": "/enter", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",

@@ -322,7 +322,7 @@ func TestEachWaitHasItsColour(t *testing.T) {
 func TestAnAlertShowsItsCurve(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
-	path := "/alerts/" + alertID(h.Watch.picture().Alerts[0])
+	path := h.Watch.picture().Alerts[0].Page()
 	if !strings.Contains(v.get("/alerts").body, path) || !strings.Contains(v.get("/").body, path) {
 		t.Error("nothing leads to the alert")
 	}
@@ -355,20 +355,28 @@ func TestAnAlertShowsWhatCameBeforeIt(t *testing.T) {
 	fleet.Alerts = slices.Clone(fleet.Alerts)
 	fleet.Alerts[0].Since = time.Now()
 	h.Watch.Fleet = func() watch.Fleet { return fleet }
-	at := fleet.Alerts[0].Since.Add(-time.Minute)
+	at, since := fleet.Alerts[0].Since.Add(-time.Minute), fleet.Alerts[0].Since
 	h.Watch.Changes = func(string, time.Time, time.Time) ([]watch.Change, error) {
 		return []watch.Change{
 			{At: at, Instance: "orders/n2", Kind: "restart", What: "server", To: "2026-11-25T20:00:00Z"},
 			{At: at, Instance: "orders/n2", Kind: "size", What: "orders.carts", From: "900 MiB", To: "2400 MiB"},
+			{At: since.Add(20 * time.Second), Instance: "orders/n2", Kind: "setting", What: "sync_binlog", From: "1", To: "0"},
+			{At: since.Add(20 * time.Second), Instance: "orders/n2", Kind: watch.Mark, What: "shop 4.2 deployed"},
 		}, nil
 	}
-	path := "/alerts/" + alertID(fleet.Alerts[0])
+	path := fleet.Alerts[0].Page()
 	page := v.get(path).body
 	before := page[strings.Index(page, "What changed before"):]
 	for _, want := range []string{`href="/runs/` + run + `"`, run + "</a> done", "restart", "2026-11-25T20:00:00Z", "orders.carts: 900 MiB → <b>2400 MiB</b>"} {
 		if !strings.Contains(before, want) {
 			t.Errorf("before the alert there is no %q: %s", want, before)
 		}
+	}
+	// A setting is noticed when it is read, some time after it changed; the moment of a mark is known.
+	if list := v.get("/alerts").body; !strings.Contains(list, "<li>noticed <time") || !strings.Contains(before, "noticed <time") || !strings.Contains(list, "sync_binlog") || !strings.Contains(before, "sync_binlog") {
+		t.Errorf("what was noticed after the alert began is not said to be: %s %s", before, list)
+	} else if strings.Contains(list, "shop 4.2") || strings.Contains(before, "shop 4.2") || strings.Count(list, "<li>noticed") != 1 {
+		t.Errorf("what happened after the alert began stands before it: %s %s", before, list)
 	}
 	if list := v.get("/alerts").body; !strings.Contains(list, `href="/runs/`+run+`"`) || !strings.Contains(list, "2026-11-25T20:00:00Z") {
 		t.Error("the list of alerts does not show the run and the restart")
