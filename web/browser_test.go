@@ -22,14 +22,15 @@ var looks = map[string]browser.Look{
 	"1440":      {Width: 1440, Height: 900},
 	"1440-dark": {Width: 1440, Height: 900, Dark: true},
 	"no-script": {Width: 1440, Height: 900, NoScripts: true},
+	"390-plain": {Width: 390, Height: 800, Phone: true, NoScripts: true},
 }
 
 // wider lists what reaches out of a window of that width and does not scroll by itself.
 const wider = `(width => document.documentElement.scrollWidth <= width ? [] :
   [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, pre, .shell nav")).map(e => e.tagName + "." + e.className).slice(0, 5).concat("page " + document.documentElement.scrollWidth))(%d)`
 
-// scrolled lists the tables of which a part is shown, although each row of them should be a card in a narrow window.
-const scrolled = `[...document.querySelectorAll(innerWidth > 700 ? ".scroll:has(.fleet)" : ".scroll:has(.stack)")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
+// scrolled lists the tables of which a part is shown, although each row of them should be a card in a narrow window, those of a trial that runs among them.
+const scrolled = `[...document.querySelectorAll(innerWidth > 700 ? ".scroll:has(.fleet)" : ".scroll:has(.stack), #trial .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
 
 // The budget of a page without curves.
 const (
@@ -97,6 +98,14 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 			}
 			if b.Eval(scrolled, &cut); len(cut) > 0 {
 				t.Errorf("%s, %s: shows a part of %v", name, kind, cut)
+			}
+			var tables int
+			if b.Eval(`document.querySelectorAll("#trial .scroll table").length`, &tables); name == "trial" && tables == 0 {
+				t.Errorf("%s, %s: the trial shows no table", name, kind)
+			}
+			var small []float64 // text of a picture, in pixels
+			if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
+				t.Errorf("%s, %s: the text of a picture is %.1f px high", name, kind, small[0])
 			}
 			for _, barrier := range barriers(t, b, source) {
 				t.Errorf("%s, %s: %s", name, kind, barrier)

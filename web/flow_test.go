@@ -21,6 +21,8 @@ func TestARunIsPlannedBegunAndDone(t *testing.T) {
 	v := h.entered()
 	if a := v.get("/"); a.status != http.StatusOK || !strings.Contains(a.body, "orders/n2") {
 		t.Fatalf("now answers %d: %s", a.status, a.body)
+	} else if strings.Contains(a.body, "Begin with one of the runbooks") {
+		t.Error("while alerts fire, the page says to begin with a runbook")
 	}
 	run := v.begin("test/quick", "orders", "input-word", "there")
 	h.await(run, "done")
@@ -72,6 +74,11 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 			t.Errorf("the question lacks %q", want)
 		}
 	}
+	for _, label := range []string{"Why you approve it", "Why you reject it"} {
+		if strings.Count(page, label) != 1 {
+			t.Errorf("two fields for a reason are called alike: %q stands there %d times", label, strings.Count(page, label))
+		}
+	}
 	plan := planHash.FindStringSubmatch(page)[1]
 	if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", "0123", "cluster", "orders"); a.status != http.StatusConflict {
 		t.Errorf("of another plan: %d", a.status)
@@ -99,6 +106,28 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 	}
 	if a := v.get("/runs/" + run + "/approve"); a.status != http.StatusBadRequest {
 		t.Errorf("asking again: %d", a.status)
+	}
+}
+
+// Of a step that asks by itself the page says what it is done to: a fact such as "value 1 → 2" alone names no node and no variable. The log says in
+// the language of the page what happened.
+func TestAnApprovalSaysWhatTheStepIsDoneTo(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks-itself", "orders")
+	h.await(run, "asking")
+	page := v.get("/runs/" + run + "/approve?step=write").body
+	for _, want := range []string{"<b>command</b>", "<i>run</i> touch " + h.folder} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the question lacks %q: %s", want, page)
+		}
+	}
+	for language, want := range map[string]string{"en": "checked, a change is needed", "ko": "확인, 변경 필요"} {
+		for _, path := range []string{"/runs/" + run, "/runs/" + run + "/log"} {
+			if page := v.get(path, "Accept-Language", language).body; !strings.Contains(page, want) || strings.Contains(page, "checked: needed") {
+				t.Errorf("%s in %s does not say %q: %s", path, language, want, page)
+			}
+		}
 	}
 }
 

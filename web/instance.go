@@ -263,7 +263,7 @@ func newFrame(from, to time.Time, step time.Duration, changes []watch.Change, bo
 		f.axis.Labels = append(f.axis.Labels, at.Format(layout))
 	}
 	for _, c := range changes {
-		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + book.Of("change", c.Kind) + " " + c.What})
+		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + book.Of("change", c.Kind) + " " + changedOf(c).in(book)})
 	}
 	return f
 }
