@@ -393,6 +393,7 @@ func TestAnAlertShowsWhatCameBeforeIt(t *testing.T) {
 			{At: since.Add(20 * time.Second), Instance: "orders/n2", Kind: watch.Mark, What: "shop 4.2 deployed"},
 		}, nil
 	}
+	h.now.advance(time.Minute)
 	path := fleet.Alerts[0].Page()
 	page := v.get(path).body
 	before := page[strings.Index(page, "What changed before"):]
