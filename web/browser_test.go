@@ -22,7 +22,6 @@ var looks = map[string]browser.Look{
 	"1440":      {Width: 1440, Height: 900},
 	"1440-dark": {Width: 1440, Height: 900, Dark: true},
 	"no-script": {Width: 1440, Height: 900, NoScripts: true},
-	"390-plain": {Width: 390, Height: 800, Phone: true, NoScripts: true},
 }
 
 // wider lists what reaches out of a window of that width and does not scroll by itself.
@@ -99,17 +98,39 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 			if b.Eval(scrolled, &cut); len(cut) > 0 {
 				t.Errorf("%s, %s: shows a part of %v", name, kind, cut)
 			}
-			var tables int
-			if b.Eval(`document.querySelectorAll("#trial .scroll table").length`, &tables); name == "trial" && tables == 0 {
-				t.Errorf("%s, %s: the trial shows no table", name, kind)
-			}
-			var small []float64 // text of a picture, in pixels
-			if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
-				t.Errorf("%s, %s: the text of a picture is %.1f px high", name, kind, small[0])
-			}
 			for _, barrier := range barriers(t, b, source) {
 				t.Errorf("%s, %s: %s", name, kind, barrier)
 			}
+		}
+	}
+}
+
+// On a phone no table of a running trial is cut off, and the text of a curve that the server drew can be read.
+func TestBrowserCutsNothingOnAPhone(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	v := h.entered()
+	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
+	enters(t, h, b)
+	plain := browser.Look{Width: 390, Height: 800, Phone: true, NoScripts: true}
+	for path, look := range map[string]string{"/trials/live": "#trial .scroll table", "/fleet/orders/n1": "figure.wide svg.chart text", h.Watch.picture().Alerts[0].Page(): "figure.wide svg.chart text"} {
+		b.Open(h.url+path, plain)
+		b.Picture("phone" + strings.ReplaceAll(path, "/", "-"))
+		b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+		var some int
+		if b.Eval(fmt.Sprintf("document.querySelectorAll(%q).length", look), &some); some == 0 {
+			t.Errorf("%s shows no %s", path, look)
+		}
+		var wide, cut []string
+		if b.Eval(fmt.Sprintf(wider, plain.Width), &wide); len(wide) > 0 {
+			t.Errorf("%s is wider than the window: %v", path, wide)
+		}
+		if b.Eval(scrolled, &cut); len(cut) > 0 {
+			t.Errorf("%s shows a part of %v", path, cut)
+		}
+		var small []float64
+		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
+			t.Errorf("%s: the text of a picture is %.1f px high", path, small[0])
 		}
 	}
 }
