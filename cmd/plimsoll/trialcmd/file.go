@@ -94,7 +94,7 @@ func put(file string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(next.Name()) // gone already if it has taken its place
+	defer func() { _ = os.Remove(next.Name()) }() // gone already if it has taken its place
 	if _, err = next.Write(text); err == nil {
 		err = next.Chmod(0o644)
 	}
