@@ -77,6 +77,12 @@ func besideSQL(ctx context.Context, on *cluster.Cluster, n cluster.Node, region 
 	return region, nil
 }
 
+// writesSeries tells whether a watch can write a series of that name.
+func writesSeries(name string) bool {
+	_, can := watch.Writes(name)
+	return can
+}
+
 // CheckWatched refuses an expression in PromQL that cannot be understood, or that names a series which no watch writes.
 func CheckWatched(expression string) error {
 	names, err := store.Named(expression)

@@ -98,6 +98,19 @@ func TestAWatchedSeriesThatNoServerShowsIsToldBeforeTheRun(t *testing.T) {
 	}
 }
 
+// A series of a watch is no metric by its bare name: the refusal says how it is named.
+func TestABareNameOfAWatchedSeriesIsToldHowToBeNamed(t *testing.T) {
+	t.Parallel()
+	for bare, want := range map[string]string{
+		"mysql_global_status_threads_running":              `there is no metric mysql_global_status_threads_running, but a watch writes a series of that name: watch["mysql_global_status_threads_running"]`,
+		"plimsoll_aas / 2 > baseline.plimsoll_aas ? 3 : 2": `watch["plimsoll_aas"]`,
+	} {
+		if _, err := readOwn(t, strings.Replace(watchedBook, `watch["sum(plimsoll_aas)"]`, bare, 1)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "mine.yaml:4:") {
+			t.Errorf("%s: %v, want %s", bare, err, want)
+		}
+	}
+}
+
 // A server that hangs shows nothing: what it showed before is no data of now.
 func TestWhatAHungServerShowedIsNotRead(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func ClusterLock(on *cluster.Cluster) lock.ClusterLock {
 func Runbook(name *document.Node) (*runbook.Runbook, error) {
 	book, err := readRunbook(name)
 	if err == nil {
-		err = book.CheckWatched(CheckWatched)
+		err = book.CheckWatched(CheckWatched, writesSeries)
 	}
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func called(metric string) string {
 		}
 	}
 	kind, quantile, ok := strings.Cut(metric, "_p")
-	if !ok {
+	if !ok || strings.Trim(quantile, "0123456789") != "" { // such as mysql.watch_paused
 		return strings.ReplaceAll(metric, "_", " ")
 	}
 	if len(quantile) == 3 {

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,13 +34,16 @@ func (b *Runbook) Watched() []string {
 	return all
 }
 
-// CheckWatched has every expression over watched series looked at, and tells all that is wrong with its place.
-func (b *Runbook) CheckWatched(check func(expression string) error) error {
+// CheckWatched has every expression over watched series looked at, and tells all that is wrong with its place. What a watch writes is no metric by its
+// bare name.
+func (b *Runbook) CheckWatched(check func(expression string) error, writes func(name string) bool) error {
 	var ps document.Problems
 	b.eachCondition(func(text string, at *document.Node) {
 		for _, name := range MetricsOf(text) {
 			if expression, is := WatchedBy(name); is {
 				ps.Add(at, check(expression))
+			} else if writes(name) {
+				ps.Add(at, fmt.Errorf("there is no metric %s, but a watch writes a series of that name: watch[%q]", name, name))
 			}
 		}
 	})

@@ -2,9 +2,12 @@ package watch
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"plimsoll/hint"
+	"plimsoll/internal/document"
 )
 
 // trialFolder begins the runbook of an alert that is a trial and no runbook.
@@ -17,6 +20,19 @@ func (a Alert) Trial() string {
 	}
 	return ""
 }
+
+// ID is what the alert is called in an address: the same as long as its rule and labels are.
+func (a Alert) ID() string {
+	text := a.Rule + "\n" + a.Instance
+	for _, name := range document.SortedKeys(a.Labels) {
+		text += "\n" + name + "=" + a.Labels[name]
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Page is where the web page shows the alert, below its address.
+func (a Alert) Page() string { return "/alerts/" + a.ID() }
 
 // Cluster is the cluster that the alert is about; "" if it is about none, or several.
 func (a Alert) Cluster() string {

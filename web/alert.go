@@ -2,15 +2,12 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"plimsoll/internal/document"
 	"plimsoll/report/chart"
 	"plimsoll/report/quantity"
 	"plimsoll/watch"
@@ -31,19 +28,9 @@ type alertPage struct {
 	Changes []watch.Change `json:"-"` // while it lasts, those before it among them
 }
 
-// alertID is what an alert is called in an address: the same as long as its rule and labels are.
-func alertID(a watch.Alert) string {
-	text := a.Rule + "\n" + a.Instance
-	for _, name := range document.SortedKeys(a.Labels) {
-		text += "\n" + name + "=" + a.Labels[name]
-	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:6])
-}
-
 func (s fleetHandlers) alert(w http.ResponseWriter, r *http.Request) error {
 	all := s.Watch.picture().Alerts
-	at := slices.IndexFunc(all, func(a watch.Alert) bool { return alertID(a) == r.PathValue("alert") })
+	at := slices.IndexFunc(all, func(a watch.Alert) bool { return a.ID() == r.PathValue("alert") })
 	if at < 0 {
 		return &missingError{"this alert is no longer firing, or never fired", "the page Alerts lists those that fire; plimsoll watch changes lists what changed"}
 	}
@@ -52,7 +39,7 @@ func (s fleetHandlers) alert(w http.ResponseWriter, r *http.Request) error {
 	p.Step = max((p.To.Sub(p.From) / across).Truncate(time.Second), time.Second)
 	p.Begins = p.From.Truncate(p.Step)
 	p.Changes = s.changes(r.Context(), p.Instance, p.From, p.To)
-	p.Before = slices.DeleteFunc(slices.Clone(p.Changes), func(c watch.Change) bool { return c.At.After(p.Since.Add(time.Minute)) })
+	p.Before = before(slices.Clone(p.Changes), p.Since)
 	p.Silence = []any{"plimsoll", "watch", "silence", "alertname=" + p.Rule}
 	if p.Instance != "" {
 		p.Silence = append(p.Silence, "instance="+p.Instance)

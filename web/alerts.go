@@ -71,6 +71,19 @@ type alertView struct {
 // beforeAlert is how far back the change is looked for that an alert may come from.
 const beforeAlert = 30 * time.Minute
 
+// noticed is how long after a change its server may have been asked about it: what was noticed so soon after an alert began may have happened before.
+const noticed = time.Minute
+
+// before are the changes that may have happened before an alert began. Of a mark and of a run the moment is known, of all else when it was noticed.
+func before(all []watch.Change, since time.Time) []watch.Change {
+	return slices.DeleteFunc(all, func(c watch.Change) bool {
+		if c.Kind == watch.Mark || c.Kind == runKind {
+			return c.At.After(since)
+		}
+		return c.At.After(since.Add(noticed))
+	})
+}
+
 func (s fleetHandlers) alerts(w http.ResponseWriter, r *http.Request) error {
 	p := alertsPage{Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Alerts: []alertView{}}
 	all := s.Watch.picture().Alerts
@@ -86,7 +99,7 @@ func (s fleetHandlers) alerts(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, a := range all {
 		v := s.viewOf(a)
-		v.Before = known.of(a.Instance, a.Since.Add(-beforeAlert), a.Since.Add(time.Minute))
+		v.Before = before(known.of(a.Instance, a.Since.Add(-beforeAlert), a.Since.Add(noticed)), a.Since)
 		v.Before = v.Before[:min(len(v.Before), 5)]
 		p.Alerts = append(p.Alerts, v)
 	}
@@ -97,7 +110,7 @@ func (s fleetHandlers) alerts(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) viewOf(a watch.Alert) alertView {
-	v := alertView{Alert: a, Page: "/alerts/" + alertID(a)}
+	v := alertView{Alert: a, Page: a.Page()}
 	if a.Instance != "" {
 		v.Path = "/fleet/" + pathOf(a.Instance)
 	}

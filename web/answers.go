@@ -22,7 +22,9 @@ type approvalPage struct {
 	Until       time.Time           `json:"until,omitzero"`
 	Plan        string              `json:"plan"`
 	Steps       []planRow           `json:"steps"` // of the whole plan
-	This        []change            `json:"this"`  // what this step would do, as it was found now
+	Uses        string              `json:"uses,omitempty"`
+	To          []fact              `json:"to,omitempty"` // the inputs of this step: the node, the variable
+	This        []change            `json:"this"`         // what this step would do, as it was found now
 	Final       bool                `json:"irreversible"`
 	Approved    []string            `json:"approved,omitempty"` // who has agreed already
 	Rehearsals  []journal.Rehearsal `json:"rehearsals,omitempty"`
@@ -72,7 +74,7 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 	i := asking[0]
 	p := &approvalPage{
 		state: st, item: i,
-		runRow: rowOf(one), Step: i.Key, Note: noteOf(i, st.Header.Plan), Until: i.Until, Plan: st.Header.Plan.Hash, Steps: planRows(st.Header.Plan),
+		runRow: rowOf(one), Step: i.Key, Note: noteOf(i, st.Header.Plan), Until: i.Until, Plan: st.Header.Plan.Hash, Steps: planRows(st.Header.Plan), Uses: i.Step.Uses, To: factsOf(i.Inputs),
 		Approved: i.Approved, Rehearsals: st.Header.Rehearsals, Inputs: factsOf(st.Header.Inputs),
 		ApproveLine: command("plimsoll", "runbook", "approve", run, "--step", i.Key, "--plan", st.Header.Plan.Hash),
 		RejectLine:  command("plimsoll", "runbook", "reject", run, "--step", i.Key),

@@ -28,8 +28,8 @@ var looks = map[string]browser.Look{
 const wider = `(width => document.documentElement.scrollWidth <= width ? [] :
   [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, pre, .shell nav")).map(e => e.tagName + "." + e.className).slice(0, 5).concat("page " + document.documentElement.scrollWidth))(%d)`
 
-// scrolled lists the tables of which a part is shown, although each row of them should be a card in a narrow window.
-const scrolled = `[...document.querySelectorAll(innerWidth > 700 ? ".scroll:has(.fleet)" : ".scroll:has(.stack)")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
+// scrolled lists the tables of which a part is shown, although each row of them should be a card in a narrow window, those of a trial that runs among them.
+const scrolled = `[...document.querySelectorAll(innerWidth > 700 ? ".scroll:has(.fleet)" : ".scroll:has(.stack), #trial .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + " " + e.scrollWidth)`
 
 // The budget of a page without curves.
 const (
@@ -66,7 +66,7 @@ func scene(t testing.TB, h *house) map[string]string {
 	h.keep("comparison/1", reporttest.Comparison())
 	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
 	return map[string]string{
-		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "alert": "/alerts/" + alertID(h.Watch.picture().Alerts[0]), "advice": "/advice", "advised": "/advice/orders",
+		"fleet": "/fleet", "instance": "/fleet/orders/n1", "alerts": "/alerts", "alert": h.Watch.picture().Alerts[0].Page(), "advice": "/advice", "advised": "/advice/orders",
 		"trials": "/trials", "trial": "/trials/live", "result": "/trials/result/timeline/1", "compare": "/trials/compare?a=timeline/1&b=timeline/1",
 		"now": "/", "runs": "/runs", "failed": "/runs/" + failed, "asking": "/runs/" + asking, "approve": "/runs/" + asking + "/approve",
 		"log": "/runs/" + failed + "/log", "enter": "/enter", "runbooks": "/runbooks", "runbook": "/runbooks/test/asks", "trouble": "/nothing",
@@ -101,6 +101,36 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 			for _, barrier := range barriers(t, b, source) {
 				t.Errorf("%s, %s: %s", name, kind, barrier)
 			}
+		}
+	}
+}
+
+// On a phone no table of a running trial is cut off, and the text of a curve that the server drew can be read.
+func TestBrowserCutsNothingOnAPhone(t *testing.T) {
+	b := browser.New(t)
+	h := newHouse(t)
+	v := h.entered()
+	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
+	enters(t, h, b)
+	plain := browser.Look{Width: 390, Height: 800, Phone: true, NoScripts: true}
+	for path, look := range map[string]string{"/trials/live": "#trial .scroll table", "/fleet/orders/n1": "figure.wide svg.chart text", h.Watch.picture().Alerts[0].Page(): "figure.wide svg.chart text"} {
+		b.Open(h.url+path, plain)
+		b.Picture("phone" + strings.ReplaceAll(path, "/", "-"))
+		b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+		var some int
+		if b.Eval(fmt.Sprintf("document.querySelectorAll(%q).length", look), &some); some == 0 {
+			t.Errorf("%s shows no %s", path, look)
+		}
+		var wide, cut []string
+		if b.Eval(fmt.Sprintf(wider, plain.Width), &wide); len(wide) > 0 {
+			t.Errorf("%s is wider than the window: %v", path, wide)
+		}
+		if b.Eval(scrolled, &cut); len(cut) > 0 {
+			t.Errorf("%s shows a part of %v", path, cut)
+		}
+		var small []float64
+		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
+			t.Errorf("%s: the text of a picture is %.1f px high", path, small[0])
 		}
 	}
 }

@@ -161,7 +161,7 @@ func TestBrowserKeepsThePictureUntilTheCurveIsDrawn(t *testing.T) {
 	  globalThis.emptied = 0;
 	  if (curves) new MutationObserver(() => { for (const p of curves.querySelectorAll(".plot")) if (!p.firstChild) globalThis.emptied++; }).observe(curves, {subtree: true, childList: true});
 	})`}, nil)
-	for _, path := range []string{"/fleet/orders/n1", "/alerts/" + alertID(h.Watch.picture().Alerts[0])} {
+	for _, path := range []string{"/fleet/orders/n1", h.Watch.picture().Alerts[0].Page()} {
 		b.Open(h.url+path, looks["390"])
 		var seen []int
 		b.Eval(`(async () => { for (let n = 0; n < 200 && !(document.querySelector(".live.is-live") && document.querySelector("#curves canvas")); n++) await new Promise(done => setTimeout(done, 20));
@@ -177,7 +177,7 @@ func TestBrowserStatesStandOnTheLine(t *testing.T) {
 	b := browser.New(t)
 	h := newHouse(t)
 	enters(t, h, b)
-	for path, state := range map[string]string{"/advice/orders": "#advised h2 .state", "/alerts/" + alertID(h.Watch.picture().Alerts[0]): "#alert .lead .state", "/fleet": ".fleet .n .state"} {
+	for path, state := range map[string]string{"/advice/orders": "#advised h2 .state", h.Watch.picture().Alerts[0].Page(): "#alert .lead .state", "/fleet": ".fleet .n .state"} {
 		for _, kind := range []string{"390", "1440"} {
 			b.Open(h.url+path, looks[kind])
 			var off []float64

@@ -21,6 +21,8 @@ func TestARunIsPlannedBegunAndDone(t *testing.T) {
 	v := h.entered()
 	if a := v.get("/"); a.status != http.StatusOK || !strings.Contains(a.body, "orders/n2") {
 		t.Fatalf("now answers %d: %s", a.status, a.body)
+	} else if strings.Contains(a.body, "Begin with one of the runbooks") {
+		t.Error("while alerts fire, the page says to begin with a runbook")
 	}
 	run := v.begin("test/quick", "orders", "input-word", "there")
 	h.await(run, "done")
@@ -72,6 +74,11 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 			t.Errorf("the question lacks %q", want)
 		}
 	}
+	for _, label := range []string{"Why you approve it", "Why you reject it"} {
+		if strings.Count(page, label) != 1 {
+			t.Errorf("two fields for a reason are called alike: %q stands there %d times", label, strings.Count(page, label))
+		}
+	}
 	plan := planHash.FindStringSubmatch(page)[1]
 	if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", "0123", "cluster", "orders"); a.status != http.StatusConflict {
 		t.Errorf("of another plan: %d", a.status)
@@ -99,6 +106,28 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 	}
 	if a := v.get("/runs/" + run + "/approve"); a.status != http.StatusBadRequest {
 		t.Errorf("asking again: %d", a.status)
+	}
+}
+
+// Of a step that asks by itself the page says what it is done to: a fact such as "value 1 → 2" alone names no node and no variable. The log says in
+// the language of the page what happened.
+func TestAnApprovalSaysWhatTheStepIsDoneTo(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks-itself", "orders")
+	h.await(run, "asking")
+	page := v.get("/runs/" + run + "/approve?step=write").body
+	for _, want := range []string{"<b>command</b>", "<i>run</i> touch " + h.folder} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the question lacks %q: %s", want, page)
+		}
+	}
+	for language, want := range map[string]string{"en": "checked, a change is needed", "ko": "확인, 변경 필요"} {
+		for _, path := range []string{"/runs/" + run, "/runs/" + run + "/log"} {
+			if page := v.get(path, "Accept-Language", language).body; !strings.Contains(page, want) || strings.Contains(page, "checked: needed") {
+				t.Errorf("%s in %s does not say %q: %s", path, language, want, page)
+			}
+		}
 	}
 }
 
@@ -322,7 +351,7 @@ func TestEachWaitHasItsColour(t *testing.T) {
 func TestAnAlertShowsItsCurve(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
-	path := "/alerts/" + alertID(h.Watch.picture().Alerts[0])
+	path := h.Watch.picture().Alerts[0].Page()
 	if !strings.Contains(v.get("/alerts").body, path) || !strings.Contains(v.get("/").body, path) {
 		t.Error("nothing leads to the alert")
 	}
@@ -355,20 +384,29 @@ func TestAnAlertShowsWhatCameBeforeIt(t *testing.T) {
 	fleet.Alerts = slices.Clone(fleet.Alerts)
 	fleet.Alerts[0].Since = time.Now()
 	h.Watch.Fleet = func() watch.Fleet { return fleet }
-	at := fleet.Alerts[0].Since.Add(-time.Minute)
+	at, since := fleet.Alerts[0].Since.Add(-time.Minute), fleet.Alerts[0].Since
 	h.Watch.Changes = func(string, time.Time, time.Time) ([]watch.Change, error) {
 		return []watch.Change{
 			{At: at, Instance: "orders/n2", Kind: "restart", What: "server", To: "2026-11-25T20:00:00Z"},
 			{At: at, Instance: "orders/n2", Kind: "size", What: "orders.carts", From: "900 MiB", To: "2400 MiB"},
+			{At: since.Add(20 * time.Second), Instance: "orders/n2", Kind: "setting", What: "sync_binlog", From: "1", To: "0"},
+			{At: since.Add(20 * time.Second), Instance: "orders/n2", Kind: watch.Mark, What: "shop 4.2 deployed"},
 		}, nil
 	}
-	path := "/alerts/" + alertID(fleet.Alerts[0])
+	h.now.advance(time.Minute)
+	path := fleet.Alerts[0].Page()
 	page := v.get(path).body
 	before := page[strings.Index(page, "What changed before"):]
 	for _, want := range []string{`href="/runs/` + run + `"`, run + "</a> done", "restart", "2026-11-25T20:00:00Z", "orders.carts: 900 MiB → <b>2400 MiB</b>"} {
 		if !strings.Contains(before, want) {
 			t.Errorf("before the alert there is no %q: %s", want, before)
 		}
+	}
+	// A setting is noticed when it is read, some time after it changed; the moment of a mark is known.
+	if list := v.get("/alerts").body; !strings.Contains(list, "<li>noticed <time") || !strings.Contains(before, "noticed <time") || !strings.Contains(list, "sync_binlog") || !strings.Contains(before, "sync_binlog") {
+		t.Errorf("what was noticed after the alert began is not said to be: %s %s", before, list)
+	} else if strings.Contains(list, "shop 4.2") || strings.Contains(before, "shop 4.2") || strings.Count(list, "<li>noticed") != 1 {
+		t.Errorf("what happened after the alert began stands before it: %s %s", before, list)
 	}
 	if list := v.get("/alerts").body; !strings.Contains(list, `href="/runs/`+run+`"`) || !strings.Contains(list, "2026-11-25T20:00:00Z") {
 		t.Error("the list of alerts does not show the run and the restart")

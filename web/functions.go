@@ -32,6 +32,8 @@ func functions(book words.Book, now func() time.Time, given func(string) string)
 		"colour":  func(state any) string { return classOf(fmt.Sprint(state)) },
 		"shape":   func(state any) string { return shapeOf(fmt.Sprint(state)) },
 		"parts":   parts,
+		"forEach": func(step string) bool { return strings.HasPrefix(step, "each[") },
+		"said":    func(t told) string { return said(book, t) },
 		"list":    func(items ...string) []string { return items },
 		"has":     func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
 		"shell":   command,
@@ -64,6 +66,14 @@ func changedOf(c watch.Change) changed {
 		return changed{c, run, what}
 	}
 	return changed{c, "", c.What}
+}
+
+// in is what changed in the language of the page: a run, and what became of it.
+func (c changed) in(book words.Book) string {
+	if c.Run == "" {
+		return c.Said
+	}
+	return c.Run + " " + book.Of("state", c.Said)
 }
 
 // parts makes one value of several for a template: name, value, name, value.

@@ -65,6 +65,15 @@ steps:
     uses: command
     with: {run: "touch DIR/removed", check: "test -e DIR/removed", repeatable: true}
 `,
+	"test/asks-itself": `
+runbook: test/asks-itself
+about: Asks before it writes.
+steps:
+  - id: write
+    uses: command
+    with: {run: "touch DIR/itself", check: "test -e DIR/itself", repeatable: true}
+    approval: {note: "Write it?", timeout: 4h}
+`,
 	"test/fails": `
 runbook: test/fails
 about: Fails at its second step.
@@ -413,7 +422,11 @@ func (h *house) trials() Trials {
 	return Trials{
 		Folder: filepath.Join(h.folder, "results"), Compare: compared, Files: func() []string { return []string{"examples/demo/trial.yaml"} },
 		Run: func(ctx context.Context, _ string, _ bool, watch progress.Observer) (string, error) {
-			watch.Observe(progress.Plan{Trial: "demo", Question: "Does it hold?", Rounds: 1, Left: time.Minute})
+			cell := result.Cell{Name: "binlog row + one replica, connections=64", Rounds: 1, Figures: []result.Figure{
+				{Metric: "throughput", Unit: "per_second", Estimate: analyze.Estimate{Value: 1234, Low: 1200, High: 1260}}, {Metric: "response_p99", Unit: "ms", Estimate: analyze.Estimate{Value: 5.2, Low: 5, High: 5.5}},
+			}}
+			watch.Observe(progress.Plan{Trial: "demo", Question: "Does it hold?", Rounds: 1, Left: time.Minute, Cells: []result.Cell{cell}})
+			watch.Observe(progress.CellDone{Cell: cell})
 			watch.Observe(progress.Stage{Doing: progress.Measuring, Share: -1})
 			start := time.Now().Add(-30 * time.Second)
 			for n := range 30 {

@@ -263,7 +263,7 @@ func newFrame(from, to time.Time, step time.Duration, changes []watch.Change, bo
 		f.axis.Labels = append(f.axis.Labels, at.Format(layout))
 	}
 	for _, c := range changes {
-		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + book.Of("change", c.Kind) + " " + c.What})
+		f.marks = append(f.marks, chart.Mark{At: c.At.Sub(from).Seconds(), Name: c.At.Local().Format(time.TimeOnly) + " " + book.Of("change", c.Kind) + " " + changedOf(c).in(book)})
 	}
 	return f
 }
@@ -377,6 +377,9 @@ func (s fleetHandlers) changes(ctx context.Context, instance string, from, to ti
 	return s.history(ctx, instance, from, to).of(instance, from, to)
 }
 
+// runKind is the kind of a change that is the beginning or the end of a run.
+const runKind = "run"
+
 // history is what changed in a stretch of time, and all runs.
 type history struct {
 	changes []watch.Change
@@ -414,7 +417,7 @@ func (h history) of(instance string, from, to time.Time) []watch.Change {
 			what string
 		}{{row.Begun, row.Run + " begun"}, {row.Changed, row.Run + " " + row.Status}} {
 			if !m.at.Before(from) && !m.at.After(to) {
-				all = append(all, watch.Change{At: m.at, Instance: instance, Kind: "run", What: m.what})
+				all = append(all, watch.Change{At: m.at, Instance: instance, Kind: runKind, What: m.what})
 			}
 		}
 	}

@@ -23,6 +23,8 @@ type told struct {
 	Step   string       `json:"step,omitempty"`
 	Text   string       `json:"text"`
 	By     string       `json:"by,omitempty"`
+
+	event journal.Event
 }
 
 func tellEntry(entry durable.Entry) (told, error) {
@@ -30,7 +32,7 @@ func tellEntry(entry durable.Entry) (told, error) {
 	if err := json.Unmarshal(entry.Data, &e); err != nil {
 		return told{}, fmt.Errorf("read entry %d: %w", entry.Number, err)
 	}
-	t := told{Number: entry.Number, At: entry.At, Kind: e.Kind, Step: e.Step, Text: e.Text(), By: e.By}
+	t := told{Number: entry.Number, At: entry.At, Kind: e.Kind, Step: e.Step, Text: e.Text(), By: e.By, event: e}
 	if e.Order != nil {
 		t.By, t.Text = e.Order.By, strings.Join(slices.DeleteFunc([]string{ordered(*e.Order), t.Text}, func(s string) bool { return s == "" }), "; ")
 	}

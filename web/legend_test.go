@@ -23,7 +23,7 @@ var (
 func TestKoreanCurvesHaveKoreanLegends(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
-	alert := "/alerts/" + alertID(h.Watch.picture().Alerts[0])
+	alert := h.Watch.picture().Alerts[0].Page()
 	for path, charts := range map[string]int{"/fleet/orders/n1?span=1h": 6, alert: 1} {
 		page := v.get(path, "Accept-Language", "ko").body
 		titles, names := heading.FindAllStringSubmatch(page, -1), lineName.FindAllStringSubmatch(page, -1)

@@ -281,7 +281,7 @@ func TestAlertsOfARuleStandTogether(t *testing.T) {
 		t.Errorf("%d instances are shown and %d folded away: %s", shown, folded, page)
 	}
 	for _, a := range f.Alerts {
-		if !strings.Contains(page, "/alerts/"+alertID(a)) {
+		if !strings.Contains(page, a.Page()) {
 			t.Errorf("nothing leads to the alert of %s", a.Instance)
 		}
 	}

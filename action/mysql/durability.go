@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -25,9 +26,9 @@ func (v *variable) ApprovalReason(f action.CheckResult) string {
 	}
 	switch {
 	case v.now() && more("value"):
-		return "it weakens durability: " + loss
+		return fmt.Sprintf("%s = %s weakens durability: %s", v.Name, v.Value, loss)
 	case v.later() && more("persisted"):
-		return "it weakens durability from the next restart on: " + loss
+		return fmt.Sprintf("%s = %s weakens durability from the next restart on: %s", v.Name, v.Value, loss)
 	}
 	return ""
 }

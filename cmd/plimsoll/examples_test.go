@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/watch"
+	"plimsoll/watch/rules"
 )
 
 // TestEveryExampleIsValid reads each trial in each form in which its page tells to run it, and each runbook beside one.
@@ -52,5 +55,39 @@ func TestEveryExampleIsValid(t *testing.T) {
 	}
 	if trials < 15 {
 		t.Errorf("only %d trials were found", trials)
+	}
+}
+
+// The trial that an alert names runs as it is printed, wherever the person and the program are: here neither is beside the examples.
+func TestTrialsOfAlertsAreFoundAnywhere(t *testing.T) {
+	if apart(t) {
+		return
+	}
+	groups, err := rules.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+	seen := map[string]bool{}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			alert := watch.Alert{Runbook: r.Annotations["runbook"]}
+			if alert.Trial() == "" || seen[alert.Trial()] {
+				continue
+			}
+			seen[alert.Trial()] = true
+			words := strings.Fields(alert.Command()) // plimsoll trial run FILE
+			words[2] = "validate"
+			if out, said, code := typed(t, words[1:]...); code != 0 || !strings.Contains(out, "valid") {
+				t.Errorf("%s: %v: %d %s%s", r.Alert, words, code, out, said)
+			}
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("only %d trials of alerts were found", len(seen))
+	}
+	if _, said, code := typed(t, "trial", "validate", "examples/demo/none.yaml"); code == 0 || !strings.Contains(said, "examples/demo/none.yaml") {
+		t.Errorf("an example that there is not: %d %s", code, said)
 	}
 }

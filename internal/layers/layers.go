@@ -6,7 +6,7 @@ import "slices"
 // Order lists the packages from the bottom up: a package imports only what stands in a group before its own.
 // Do not change the order to make a build pass: an import that it refuses is in the wrong package.
 var Order = [][]string{
-	{"internal/browser", "internal/document", "internal/poll", "internal/prometheustest", "internal/sqltext", "hint", "series", "workload/random", "watch/storage"},
+	{"examples", "internal/browser", "internal/document", "internal/poll", "internal/prometheustest", "internal/sqltext", "hint", "series", "workload/random", "watch/storage"},
 	{"advise"}, // what advice says; what finds it out stands below it
 	{"advise/price"},
 	{"advise/findings"},

@@ -47,7 +47,7 @@ var tableColumns = []column{
 	{"P99", 60, true, func(_ view, i watch.Instance) string { return value(i.P99, quantity.Seconds) }},
 	{"LAG", 70, true, view.lag},
 	{"IOPS", 50, true, view.iops},
-	{"DRY IN", 55, true, view.dry},
+	{"BURST LEFT", 55, true, view.dry},
 	{"CONN", 40, true, view.connections},
 	{"DISK", 45, true, func(_ view, i watch.Instance) string {
 		if i.Disk == nil {

@@ -93,6 +93,8 @@ func Change(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio) || math.IsInf(ratio, 0):
 		return "–"
+	case ratio < 0: // which only a signal can be: it was above zero, and is below
+		return "under −100" + space + "%"
 	case ratio > farOff:
 		return "over ×" + Number(farOff)
 	case ratio > 0 && ratio < 1/farOff:

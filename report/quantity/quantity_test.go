@@ -80,7 +80,7 @@ func TestTick(t *testing.T) {
 
 func TestChange(t *testing.T) {
 	for ratio, want := range map[float64]string{
-		0.941: "−5.9 %", 1.02: "+2.0 %", 3.4: "×3.40", 1.0001: "±0 %", 0.9999: "±0 %", 0: "−100.0 %", 0.001: "×0.00100", 2.9e-9: "under ×0.00100", 3.6e6: "over ×1,000",
+		0.941: "−5.9 %", 1.02: "+2.0 %", 3.4: "×3.40", 1.0001: "±0 %", 0.9999: "±0 %", 0: "−100.0 %", -44.861: "under −100 %", 0.001: "×0.00100", 2.9e-9: "under ×0.00100", 3.6e6: "over ×1,000",
 	} {
 		if got := plain(Change(ratio)); got != want {
 			t.Errorf("Change(%v) = %q, want %q", ratio, got, want)

@@ -169,6 +169,7 @@ few connections or was short of CPU, because its numbers then do not describe th
 A name that begins with ` + "`watch.`" + ` is a PromQL expression over the series that [a watch](watch.md) of the cluster would record:
 ` + "`highest(\"watch.plimsoll_replica_lag_seconds\") < 5s`" + `, ` + "`mean(\"watch.plimsoll_aas{wait='binlog'}\").during(\"measure\") < 2`" + `. If a node has several values, the
 largest counts; an expression without the label ` + "`instance`" + ` applies to the whole cluster. The trial reads the servers itself and needs no watch.
+A guardrail of a runbook writes the same as ` + "`watch[\"plimsoll_replica_lag_seconds\"] > 5`" + `.
 
 Signals are read once a second and stored in signals.csv. A plain number is in the signal's own unit, which is the end of its name;
 ` + "`5s`" + ` is 5 for a signal in seconds. ` + "`lowest`" + `, ` + "`highest`" + ` and ` + "`last`" + ` are the readings themselves, ` + "`mean`" + ` has an interval; ` + "`last`" + `

@@ -49,8 +49,8 @@ func (x *exporter) signals(ctx context.Context, w *result.Writer) (int, error) {
 		seen[name+"\x00"+node] = len(points) > 0 || seen[name+"\x00"+node]
 		return w.Signals(points)
 	}
-	// What the watch works out is kept as it is, but for what statements do one by one.
-	own, err := x.kept.Select(ctx, x.of(`__name__=~"plimsoll_.+",digest=""`), x.o.From, x.o.To)
+	// What the watch works out, and a person's own SQL, is kept as it is, but for what statements do one by one.
+	own, err := x.kept.Select(ctx, x.of(`__name__=~"(plimsoll|sql)_.+",digest=""`), x.o.From, x.o.To)
 	if err != nil {
 		return 0, err
 	}

@@ -48,7 +48,7 @@ func (t *Telling) keep(ctx context.Context, to Keeper, alerts []watch.Alert) {
 	t.under.Go(func() {
 		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
-		err := to.Tell(limited, Notice{Rule: due[0].Rule, Cluster: due[0].Labels["cluster"], State: due[0].State, Alerts: due})
+		err := to.Tell(limited, Notice{Rule: due[0].Rule, Cluster: due[0].Labels["cluster"], State: due[0].State, Alerts: due, Address: t.Address})
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		k.busy = false

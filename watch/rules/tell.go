@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,15 @@ type Notice struct {
 	Cluster string
 	State   string // firing, or resolved: none of them fires any more
 	Alerts  []watch.Alert
+	Address string // of the web page; "" if it is not known
+}
+
+// Page is the address of the page of an alert; "" if it is not known.
+func (n Notice) Page(a watch.Alert) string {
+	if n.Address == "" {
+		return ""
+	}
+	return strings.TrimSuffix(n.Address, "/") + a.Page()
 }
 
 // Teller sends notices: to a chat, by mail, to an Alertmanager.
@@ -31,6 +41,7 @@ type Teller interface {
 type Telling struct {
 	Tellers []Teller
 	Repeat  time.Duration // 0: 4 h
+	Address string        // of the web page, which notices lead to; "": they lead nowhere
 	Log     *slog.Logger
 	Now     func() time.Time
 
@@ -83,6 +94,7 @@ func (t *Telling) due(alerts []watch.Alert) []Notice {
 	var notices []Notice
 	for key, firing := range by {
 		if n, ok := t.group(key, firing, alerts, now); ok {
+			n.Address = t.Address
 			notices = append(notices, n)
 		}
 	}

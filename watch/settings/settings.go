@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"slices"
 	"time"
@@ -30,6 +31,7 @@ type Settings struct {
 	Rules       []string        `yaml:"rules" doc:"Files of rules in Prometheus' format, in addition to the built-in ones."`
 	Shipped     *bool           `yaml:"shipped_rules" doc:"Whether the built-in rules are active. Default: true."`
 	Notify      []Notify        `yaml:"notify" doc:"Receivers of alerts."`
+	Address     string          `yaml:"address" doc:"The address at which people open the web page, such as https://plimsoll.example:7443: notifications link to it. Default: where plimsoll serve listens, unless that is every address of the machine."`
 	Repeat      Span            `yaml:"repeat" doc:"How often a firing alert is sent again. Default: 4h."`
 	Queries     []collect.Query `yaml:"queries" doc:"SQL queries of your own, stored as series and documents."`
 	RemoteWrite []RemoteWrite   `yaml:"remote_write" doc:"Where to send series in addition to the local store."`
@@ -148,6 +150,9 @@ func Parse(name string, data []byte) (*Settings, error) {
 		if err := q.Check(); err != nil {
 			return nil, root.Get("queries").Items[n].Errorf("%s", err)
 		}
+	}
+	if at, err := url.Parse(s.Address); err != nil || s.Address != "" && (at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
+		return nil, root.Get("address").Errorf("%q, expected the address of the page, such as https://plimsoll.example:7443", s.Address)
 	}
 	if _, _, err := s.share(); err != nil {
 		return nil, root.Get("shard").Errorf("%s", err)

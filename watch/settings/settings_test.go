@@ -22,6 +22,7 @@ notify:
   - slack: {env: SLACK_URL}
   - mail: {server: "mail:25", from: a@example.org, to: [b@example.org]}
 shard: 2/3
+address: https://plimsoll.example:7443
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +51,7 @@ func TestRefusesWithThePlace(t *testing.T) {
 		"notify: [{slack: {env: A, file: b}}]":                 "2 sources for a secret",
 		"queries: [{name: A-b, sql: SELECT 1}]":                "expected lower-case letters",
 		"queries: [{name: a, sql: SELECT 1, timeout: 90s}]":    "at most 20s",
+		"address: plimsoll.example:7443":                       "expected the address of the page",
 		"shard: 4/3":                                           "expected such as 2/5",
 		"aws: [{tags: {}, environment: lab, user: a}]":         "every instance of the region",
 		"aws: [{tags: {team: a}, environment: live, user: a}]": `unknown environment "live"`,

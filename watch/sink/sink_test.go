@@ -54,6 +54,21 @@ func TestWhatIsPosted(t *testing.T) {
 			}
 		}
 	}
+	known := notice()
+	known.Address = "https://plimsoll.example:7443"
+	page := known.Address + known.Alerts[0].Page()
+	for to, want := range map[rules.Teller][]string{
+		Webhook{engine.Secret(server.URL)}:      {`"externalURL":"https://plimsoll.example:7443"`, `"generatorURL":"` + page + `"`},
+		Slack{engine.Secret(server.URL)}:        {`See: ` + page + `\n`},
+		Alertmanager{engine.Secret(server.URL)}: {`"generatorURL":"` + page + `"`},
+	} {
+		err := to.Tell(t.Context(), known)
+		for _, one := range want {
+			if err != nil || !strings.Contains(string(body), one) {
+				t.Errorf("%s does not lead to the alert, %s: %s, %v", to.Name(), one, body, err)
+			}
+		}
+	}
 	trial := notice()
 	trial.Alerts[0].Runbook = "examples/commit-path/trial.yaml"
 	if err := (Slack{engine.Secret(server.URL)}).Tell(t.Context(), trial); err != nil || !strings.Contains(string(body), `Trial: plimsoll trial run examples/commit-path/trial.yaml\n`) {

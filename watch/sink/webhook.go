@@ -67,10 +67,11 @@ type webhookAlert struct {
 	Annotations map[string]string `json:"annotations"`
 	StartsAt    time.Time         `json:"startsAt"`
 	EndsAt      time.Time         `json:"endsAt,omitzero"`
+	Page        string            `json:"generatorURL,omitempty"`
 }
 
-func alertOf(a watch.Alert) webhookAlert {
-	w := webhookAlert{Status: a.State, Labels: a.Labels, StartsAt: a.Since, Annotations: map[string]string{"summary": a.Summary}}
+func alertOf(n rules.Notice, a watch.Alert) webhookAlert {
+	w := webhookAlert{Status: a.State, Labels: a.Labels, StartsAt: a.Since, Page: n.Page(a), Annotations: map[string]string{"summary": a.Summary}}
 	for name, text := range map[string]string{"why": a.Why, "do": a.Do, "runbook": a.Runbook, "inputs": a.Inputs, "command": a.Command()} {
 		if text != "" {
 			w.Annotations[name] = text
@@ -97,10 +98,10 @@ func (s Webhook) Tell(ctx context.Context, n rules.Notice) error {
 	}{
 		Version: "4", GroupKey: n.Rule + "/" + n.Cluster, Status: n.State, Receiver: "plimsoll",
 		GroupLabels: map[string]string{"alertname": n.Rule, "cluster": n.Cluster}, CommonLabels: map[string]string{"alertname": n.Rule, "cluster": n.Cluster},
-		CommonAnnotations: map[string]string{},
+		CommonAnnotations: map[string]string{}, ExternalURL: n.Address,
 	}
 	for _, a := range n.Alerts {
-		body.Alerts = append(body.Alerts, alertOf(a))
+		body.Alerts = append(body.Alerts, alertOf(n, a))
 	}
 	return post(ctx, client, s.URL, body)
 }
@@ -114,7 +115,7 @@ func (s Slack) Tell(ctx context.Context, n rules.Notice) error {
 func (s Alertmanager) Tell(ctx context.Context, n rules.Notice) error {
 	var all []webhookAlert
 	for _, a := range n.Alerts {
-		alert := alertOf(a)
+		alert := alertOf(n, a)
 		if alert.Status = ""; a.State == rules.Firing {
 			alert.EndsAt = time.Now().Add(4 * s.Every()) // if it hears nothing more from here, as Prometheus has it
 		}
@@ -150,6 +151,11 @@ func letter(n rules.Notice) string {
 			fmt.Fprintf(&out, "Runbook: %s\n", command)
 		case a.Runbook != "":
 			fmt.Fprintf(&out, "Runbook: %s\n", a.Runbook)
+		}
+	}
+	for _, a := range n.Alerts {
+		if page := n.Page(a); page != "" && n.State == rules.Firing {
+			fmt.Fprintf(&out, "See: %s\n", page)
 		}
 	}
 	return out.String()

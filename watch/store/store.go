@@ -70,7 +70,7 @@ func Open(folder string, o Options) (*Store, error) {
 	options.OutOfOrderTimeWindow = lateAtMost.Milliseconds()
 	db, err := openPastDamage(folder, o.Log, options)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("open the series in %s: %w", folder, err), "another Plimsoll may be watching with this state folder: stop it, or set PLIMSOLL_HOME to another folder")
+		return nil, hint.With(fmt.Errorf("open the series in %s: %w", folder, err), "if plimsoll serve or plimsoll watch records with this state folder already, its page shows the same, and plimsoll watch --once reads the present state without recording; otherwise stop the other process")
 	}
 	return &Store{reader: newReader(db, o.Log), db: db, refs: map[string]reference{}}, nil
 }

@@ -80,7 +80,15 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 		}
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
-		watched, ended, err := servedWatch(watching, deps, log)
+		secure, err := gate.Secure()
+		if err != nil {
+			return err
+		}
+		if address.URL = "http://" + address.Listen; secure != nil {
+			address.URL = "https://" + address.Listen
+			listener = tls.NewListener(listener, secure.ServerTLS())
+		}
+		watched, ended, err := servedWatch(watching, deps, address.linked(), log)
 		if err != nil {
 			return err
 		}
@@ -107,15 +115,6 @@ func network(listen string) string {
 
 // show answers requests until ctx ends.
 func show(ctx context.Context, c console.Streams, listener net.Listener, address servedAt, gate *access.Gate, page *web.Server, log *slog.Logger) error {
-	secure, err := gate.Secure()
-	if err != nil {
-		return err
-	}
-	address.URL = "http://" + address.Listen
-	if secure != nil {
-		address.URL = "https://" + address.Listen
-		listener = tls.NewListener(listener, secure.ServerTLS())
-	}
 	kept, err := address.keep()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,6 +46,16 @@ type servedAt struct {
 	URL    string `json:"url"`
 	Listen string `json:"listen"`
 	Token  string `json:"token"`
+}
+
+// linked is the address for links that are opened elsewhere; "" for a socket, and where the page listens at every address of the machine: none of
+// them is known to be the one that people use.
+func (d servedAt) linked() string {
+	at, err := netip.ParseAddrPort(d.Listen)
+	if err != nil || at.Addr().IsUnspecified() {
+		return ""
+	}
+	return d.URL
 }
 
 func servedFile() (string, error) {

@@ -17,6 +17,7 @@ import (
 	"plimsoll/durable"
 	"plimsoll/hint"
 	"plimsoll/report"
+	"plimsoll/result"
 	"plimsoll/trial/judge"
 	updates "plimsoll/trial/progress"
 	"plimsoll/trial/run"
@@ -40,7 +41,7 @@ const (
 	mostFiles = 100
 )
 
-// trialFiles lists the files named trial.yaml below the working folder, results left out.
+// trialFiles lists the files named trial.yaml below the working folder, results and exports left out.
 func trialFiles() []string {
 	var all []string
 	_ = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -53,13 +54,19 @@ func trialFiles() []string {
 			return filepath.SkipDir
 		case len(all) >= mostFiles:
 			return filepath.SkipAll
-		case !d.IsDir() && d.Name() == "trial.yaml":
+		case !d.IsDir() && d.Name() == result.SpecFile && !isResult(filepath.Dir(path)):
 			all = append(all, path)
 		}
 		return nil
 	})
 	slices.Sort(all)
 	return all
+}
+
+// isResult tells whether a folder is a result, or what plimsoll watch export wrote: the trial in it says what was done, and is none to begin.
+func isResult(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, result.EventsFile))
+	return err == nil
 }
 
 // runServedTrial is trial run for somebody at the page.

@@ -1,6 +1,7 @@
 package servecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,8 +18,8 @@ import (
 )
 
 // servedWatch runs a watch of the inventory and the labs for the page until ctx ends; ended waits for that. Where nothing is to be
-// watched, or another process watches from this state folder, the page says why.
-func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Watch, ended func() error, err error) {
+// watched, or another process watches from this state folder, the page says why. Notices lead to the address of the page.
+func servedWatch(ctx context.Context, deps lab.Deps, address string, log *slog.Logger) (w web.Watch, ended func() error, err error) {
 	ended = func() error { return nil }
 	inv, err := inventory.Open()
 	if err != nil {
@@ -28,6 +29,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, log *slog.Logger) (w web.Wa
 	if err != nil {
 		return w, ended, err
 	}
+	set.Address = cmp.Or(set.Address, address)
 	find := &watchcmd.Finder{Deps: deps, Set: set, Log: log}
 	sources, err := find.Find(ctx, inv)
 	var nothing console.UsageError

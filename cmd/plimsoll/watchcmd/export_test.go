@@ -43,6 +43,8 @@ func TestWatchedStretchesAreCompared(t *testing.T) {
 		r.Add(at, "mysql_global_status_threads_running", 5+wobble)
 		r.Add(at, "plimsoll_aas", (2+wobble/2)*busy, "wait", "row lock")
 		r.Add(at, "plimsoll_statement_aas", 1, "digest", "abc")
+		r.Add(at, "plimsoll_watch_paused", 2*busy+wobble/10)
+		r.Add(at, "sql_open_orders_n", 40*busy+wobble, "status", "paid")
 		for i := range r.Samples {
 			r.Samples[i].Labels = append(r.Samples[i].Labels, watch.Label{Name: "cluster", Value: "orders"}, watch.Label{Name: "instance", Value: "orders/n1"}, watch.Label{Name: "job", Value: "mysql"})
 		}
@@ -82,7 +84,7 @@ func TestWatchedStretchesAreCompared(t *testing.T) {
 		return out.String()
 	}
 	differ := compare("before", "after")
-	for _, want := range []string{"throughput", "−30", "mysql.aas.row lock", "mysql.threads running", "busy"} {
+	for _, want := range []string{"throughput", "−30", "mysql.aas.row lock", "mysql.threads running", "busy", "mysql.watch paused", "mysql.sql open orders n.paid"} {
 		if !strings.Contains(differ, want) {
 			t.Errorf("the comparison lacks %s:\n%s", want, differ)
 		}

@@ -74,7 +74,7 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 	if s.search, err = set.Documents(ctx, deps.Machine, filepath.Join(folder, "opensearch"), log); err != nil {
 		return nil, errors.Join(err, s.Series.Close())
 	}
-	s.telling = &rules.Telling{Tellers: tellers, Repeat: cmp.Or(time.Duration(set.Repeat), 4*time.Hour), Log: log}
+	s.telling = &rules.Telling{Tellers: tellers, Repeat: cmp.Or(time.Duration(set.Repeat), 4*time.Hour), Address: set.Address, Log: log}
 	s.rules = rules.New(rules.Config{Series: s.Series, Groups: groups, Silences: s.silences, Fired: s.fired, Log: log})
 	s.mine = set.Mine
 	mine, err := s.derived(ctx, sources)

@@ -1,0 +1,94 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/runbook/journal"
+	"plimsoll/web/words"
+)
+
+// said is an entry of a run's journal in the language of the page. What a server, an action or a person said stays as it is.
+func said(book words.Book, t told) string {
+	text := saidOf(book, t.event)
+	if t.event.Order != nil {
+		text = strings.Join(slices.DeleteFunc([]string{saidOrder(book, *t.event.Order), text}, func(s string) bool { return s == "" }), "; ")
+	}
+	if text == "" {
+		return book.Of("event", string(t.Kind))
+	}
+	return text
+}
+
+func saidOf(book words.Book, e journal.Event) string {
+	with := func(text, more string) string {
+		if more == "" {
+			return text
+		}
+		return text + ": " + more
+	}
+	switch e.Kind {
+	case journal.Checked:
+		return with(book.Say("said.checked", book.Of("found", string(e.Finding.State))), e.Finding.Reason)
+	case journal.Intended:
+		return book.Say("said.intended", e.Attempt)
+	case journal.Cut:
+		return with(book.Say("said.cut"), e.Reason)
+	case journal.Verified:
+		return book.Say("state.done")
+	case journal.Failed:
+		if left := time.Until(e.Until); left > 0 {
+			return with(book.Say("said.again", rough(book, left)), e.Error)
+		}
+		return with(book.Say("state.failed"), e.Error)
+	case journal.Asked:
+		note := e.Note
+		if e.Caution != "" {
+			note = e.Caution
+		}
+		return with(book.Say("said.asked", e.Until.Local().Format(time.DateTime)), note)
+	case journal.Approved:
+		return with(book.Say("said.approved"), e.Approver())
+	case journal.Held:
+		return with(book.Say("said.held"), e.Reason)
+	case journal.Freed:
+		return book.Say("said.freed")
+	case journal.Stuck:
+		return with(book.Say("said.stuck"), e.Error)
+	case journal.Valued:
+		if e.Skip {
+			return with(book.Say("state.skipped"), e.Reason)
+		}
+	case journal.Undone:
+		if len(e.Left) == 0 {
+			return book.Say("state.undone")
+		}
+	}
+	return e.Text()
+}
+
+// saidOrder is what a person had a session do, and why.
+func saidOrder(book words.Book, o journal.Command) string {
+	text := ""
+	switch o.Do {
+	case "run":
+		text = book.Say("said.run")
+	case "rerun":
+		text = book.Say("said.rerun", o.Step)
+		if o.Downstream {
+			text = book.Say("said.downstream", o.Step)
+		}
+	case "cancel":
+		text = book.Say("state.cancelled")
+		if o.Undo {
+			text = book.Say("said.cancel_undo")
+		}
+	default:
+		return ""
+	}
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	return text
+}
