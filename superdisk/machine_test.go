@@ -43,6 +43,7 @@ func TestSuperDiskOnMachines(t *testing.T) {
 		{"begins again on another disk", func(g guest) { g.swapped(fresh, network) }},
 		{"has no room", func(g guest) { g.hasNoRoom(fresh, network) }},
 		{"refuses", func(g guest) { g.refuses(host, fresh, network) }},
+		{"is looked at", func(g guest) { g.lookedAt(host, network) }},
 		{"hangs", func(g guest) { g.hangs(host, network) }},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.do(two.with(t)) }) {
@@ -328,6 +329,56 @@ func (g guest) refused(err error, why string) {
 	if err == nil || !strings.Contains(err.Error(), why) {
 		g.t.Errorf("got %v, want a refusal: %s", err, why)
 	}
+}
+
+// noProcess is a machine that starts none.
+type noProcess struct {
+	infra.Machine
+	t *testing.T
+}
+
+func (m noProcess) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+	m.t.Errorf("it ran %s %q", c.Path, c.Args)
+	return infra.Output{}, infra.ErrNoProgram
+}
+
+// lookedAt has a look, which starts no process while both legs answer what is written, show the same as the files themselves; then the
+// network leg stops answering, which the next looks find.
+func (g guest) lookedAt(host *machinetest.Host, network string) {
+	ctx := g.t.Context()
+	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/written.log", Mark: "/writer", Args: []string{"-c",
+		`while [ ! -e /run/written ]; do dd if=/dev/zero of=/run/data/z bs=4k count=1 conv=fsync 2>/dev/null; sleep 0.02; done`}})
+	must(g.t, err)
+	var w superdisk.Watch
+	look := func(m infra.Machine) superdisk.Array {
+		s, err := superdisk.Inspect(ctx, m)
+		must(g.t, err)
+		w.See(&s)
+		must(g.t, s.PingSilent(ctx, m))
+		a, _ := s.Find("superdisk")
+		return a
+	}
+	look(g) // the first asks each leg for a page
+	time.Sleep(time.Second)
+	a := look(noProcess{g, g.t})
+	local, _ := a.Leg(superdisk.Local)
+	if at := g.sh("cat /sys/block/md*/md/uuid /sys/block/md*/md/array_state | tr '\\n' ' '"); !strings.HasPrefix(at, strings.ReplaceAll(strings.ReplaceAll(a.UUID, ":", ""), "-", "")[:8]) ||
+		a.Mount != "/run/data" || a.Files != "xfs" || len(a.Legs) != 2 || local.Volume == "" || local.IO.Writes == 0 || a.Chunk == 0 {
+		g.t.Errorf("a look shows %+v, the files %s", a, at)
+	}
+	host.Hang(g.t, network, true)
+	var hung time.Duration
+	for deadline := time.Now().Add(time.Minute); hung < 2*time.Second && time.Now().Before(deadline); {
+		time.Sleep(200 * time.Millisecond) // between two looks
+		l, _ := look(g).Leg(superdisk.Network)
+		hung = l.HungFor
+	}
+	if hung < 2*time.Second {
+		g.t.Errorf("hung for %s", hung)
+	}
+	host.Hang(g.t, network, false)
+	g.sh("touch /run/written")
+	must(g.t, writing.Wait(ctx))
 }
 
 // hangs has the network volume answer nothing: the look answers nevertheless and says so, writes wait, and go on when the volume is taken

@@ -222,7 +222,7 @@ func (s *status) look(ctx context.Context, probing bool) error {
 	if !probing {
 		return nil
 	}
-	return seen.Ping(ctx, s.disked)
+	return seen.PingSilent(ctx, s.disked)
 }
 
 func (s *disks) lookCosts(ctx context.Context, m disked, probing bool) error {
