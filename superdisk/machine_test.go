@@ -3,6 +3,7 @@ package superdisk_test
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,6 @@ func TestSuperDiskOnMachines(t *testing.T) {
 		{"begins again on another disk", func(g guest) { g.swapped(fresh, network) }},
 		{"has no room", func(g guest) { g.hasNoRoom(fresh, network) }},
 		{"refuses", func(g guest) { g.refuses(host, fresh, network) }},
-		{"is looked at", func(g guest) { g.lookedAt(host, network) }},
 		{"hangs", func(g guest) { g.hangs(host, network) }},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.do(two.with(t)) }) {
@@ -342,31 +342,39 @@ func (m noProcess) Run(_ context.Context, c infra.Command) (infra.Output, error)
 	return infra.Output{}, infra.ErrNoProgram
 }
 
-// lookedAt has a look, which starts no process while both legs answer what is written, show the same as the files themselves; then the
-// network leg stops answering, which the next looks find.
-func (g guest) lookedAt(host *machinetest.Host, network string) {
-	ctx := g.t.Context()
+// A look starts no process while both legs answer what is written, and shows what the machine's own files say. Then the network leg stops
+// answering, which the next looks find.
+func TestALookAtAMachineStartsNoProcess(t *testing.T) {
+	t.Parallel()
+	ctx, host := t.Context(), machinetest.New(t, 56)
+	g := guest{host.Boot(t, "one"), t}
+	local, network := host.Volume(t, 512<<20, "one"), host.Volume(t, 512<<20, "one")
+	g.create(local, network)
 	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/written.log", Mark: "/writer", Args: []string{"-c",
 		`while [ ! -e /run/written ]; do dd if=/dev/zero of=/run/data/z bs=4k count=1 conv=fsync 2>/dev/null; sleep 0.02; done`}})
-	must(g.t, err)
+	must(t, err)
 	var w superdisk.Watch
 	look := func(m infra.Machine) superdisk.Array {
 		s, err := superdisk.Inspect(ctx, m)
-		must(g.t, err)
+		must(t, err)
 		w.See(&s)
-		must(g.t, s.PingSilent(ctx, m))
+		must(t, s.PingSilent(ctx, m))
 		a, _ := s.Find("superdisk")
 		return a
 	}
 	look(g) // the first asks each leg for a page
 	time.Sleep(time.Second)
-	a := look(noProcess{g, g.t})
-	local, _ := a.Leg(superdisk.Local)
-	if at := g.sh("cat /sys/block/md*/md/uuid /sys/block/md*/md/array_state | tr '\\n' ' '"); !strings.HasPrefix(at, strings.ReplaceAll(strings.ReplaceAll(a.UUID, ":", ""), "-", "")[:8]) ||
-		a.Mount != "/run/data" || a.Files != "xfs" || len(a.Legs) != 2 || local.Volume == "" || local.IO.Writes == 0 || a.Chunk == 0 {
-		g.t.Errorf("a look shows %+v, the files %s", a, at)
+	a := look(noProcess{g, t})
+	uuid := g.sh("tr -d '-' </sys/block/" + path.Base(a.Device) + "/md/uuid")
+	if strings.ReplaceAll(a.UUID, ":", "") != uuid || a.Name != "superdisk" || a.Mount != "/run/data" || a.Files != "xfs" || a.Chunk != 1<<20 || !a.Whole() {
+		t.Errorf("a look shows %+v, and its UUID is %s", a, uuid)
 	}
-	host.Hang(g.t, network, true)
+	for _, l := range a.Legs {
+		if l.Volume == "" || l.Size == 0 || l.IO.Writes == 0 || !l.InStep() {
+			t.Errorf("a look shows the leg %+v", l)
+		}
+	}
+	host.Hang(t, network, true)
 	var hung time.Duration
 	for deadline := time.Now().Add(time.Minute); hung < 2*time.Second && time.Now().Before(deadline); {
 		time.Sleep(200 * time.Millisecond) // between two looks
@@ -374,11 +382,11 @@ func (g guest) lookedAt(host *machinetest.Host, network string) {
 		hung = l.HungFor
 	}
 	if hung < 2*time.Second {
-		g.t.Errorf("hung for %s", hung)
+		t.Errorf("hung for %s", hung)
 	}
-	host.Hang(g.t, network, false)
+	host.Hang(t, network, false)
 	g.sh("touch /run/written")
-	must(g.t, writing.Wait(ctx))
+	must(t, writing.Wait(ctx))
 }
 
 // hangs has the network volume answer nothing: the look answers nevertheless and says so, writes wait, and go on when the volume is taken
