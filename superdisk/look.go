@@ -22,14 +22,13 @@ const (
 const looked = `
 /proc/sys/kernel/osrelease /proc/self/mountinfo /proc/sys/kernel/random/boot_id
 /dev/md/* /run/plimsoll-superdisk/*.json /run/plimsoll-superdisk/ping.*
-md*/dev md*/stat md*/inflight md*/size
-md*/md/array_state md*/md/level md*/md/raid_disks md*/md/degraded md*/md/uuid md*/md/metadata_version md*/md/component_size
-md*/md/sync_action md*/md/sync_completed md*/md/sync_speed md*/md/sync_speed_min md*/md/sync_speed_max md*/md/mismatch_cnt md*/md/last_sync_action
+md*/dev md*/size
+md*/md/array_state md*/md/level md*/md/raid_disks md*/md/degraded md*/md/uuid
+md*/md/sync_action md*/md/sync_completed md*/md/sync_speed md*/md/sync_speed_min md*/md/sync_speed_max md*/md/mismatch_cnt
 md*/md/bitmap/location md*/md/bitmap/chunksize
-md*/md/dev-*/state md*/md/dev-*/slot md*/md/dev-*/errors md*/md/dev-*/bad_blocks md*/md/dev-*/recovery_start md*/md/dev-*/offset md*/md/dev-*/size
-md*/md/dev-*/block/stat md*/md/dev-*/block/inflight md*/md/dev-*/block/size md*/md/dev-*/block/dev
+md*/md/dev-*/state md*/md/dev-*/slot md*/md/dev-*/errors md*/md/dev-*/bad_blocks
+md*/md/dev-*/block/stat md*/md/dev-*/block/inflight md*/md/dev-*/block/size md*/md/dev-*/block/queue/io_timeout
 md*/md/dev-*/block/serial md*/md/dev-*/block/device/serial md*/md/dev-*/block/../serial md*/md/dev-*/block/../device/serial
-md*/md/dev-*/block/queue/io_timeout md*/md/dev-*/block/queue/rotational
 `
 
 // files are what a look has read, by path: those of /sys/block from there on.
