@@ -33,6 +33,10 @@ type Machine interface {
 // Files are a machine's files and folders.
 type Files interface {
 	ReadFile(ctx context.Context, path string) ([]byte, error) // fs.ErrNotExist when it is not there
+	// Snapshot reads the regular files that match these patterns, as a shell matches paths, and tells where links lead. It starts no process
+	// and opens no device: it is for small files of /proc, /sys and /run. It leaves out what is not there or cannot be read, and is an
+	// error if the rest has more than MostSnapshot bytes.
+	Snapshot(ctx context.Context, patterns ...string) (Snapshot, error)
 	// WriteFile puts a whole new file in place of an old one: after a crash there is one or the other.
 	WriteFile(ctx context.Context, path string, data []byte, mode uint32) error
 	MakeDir(ctx context.Context, path string) error          // with its parents, for its owner only; fine if it is there

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/infra"
+	"plimsoll/superdisk/superdisktest"
 )
 
 // recorded is a machine that answers what a real one has answered.
@@ -22,9 +23,9 @@ type recorded struct {
 
 func (r *recorded) Name() string { return "recorded" }
 
-func (r *recorded) Run(context.Context, infra.Command) (infra.Output, error) {
+func (r *recorded) Snapshot(context.Context, ...string) (infra.Snapshot, error) {
 	said, err := os.ReadFile(filepath.Join("..", "superdisk", "testdata", r.says+".txt"))
-	return infra.Output{Stdout: said}, err
+	return superdisktest.Snapshot(string(said)), err
 }
 
 func TestTheLegsOfASuperDiskAreShown(t *testing.T) {

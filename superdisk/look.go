@@ -4,52 +4,66 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/infra"
 )
 
-// looking reads all that status shows in one command. It reads files of /proc and /sys only and touches no disk: a disk that
-// hangs would hang whoever asks it.
-const looking = `
-cd /sys/block || exit 1
-exec 2>/dev/null
-date '+/now:%s.%N'
-for l in /dev/md/*; do [ -e "$l" ] && echo "/link:$l $(readlink -f "$l")"; done
-for l in md*/md/dev-*; do [ -e "$l" ] && echo "/leg:$l $(readlink -f "$l/block")"; done
-for p in /run/plimsoll-superdisk/*.json; do [ -e "$p" ] && echo "/seed:$(($(date +%s) - $(stat -c %Y "$p"))) $(cat "$p")"; done
-grep -sH '' /proc/sys/kernel/osrelease /proc/self/mountinfo /proc/sys/kernel/random/boot_id \
-  md*/dev md*/stat md*/inflight md*/size \
-  md*/md/array_state md*/md/level md*/md/raid_disks md*/md/degraded md*/md/uuid md*/md/metadata_version md*/md/component_size \
-  md*/md/sync_action md*/md/sync_completed md*/md/sync_speed md*/md/sync_speed_min md*/md/sync_speed_max md*/md/mismatch_cnt md*/md/last_sync_action \
-  md*/md/bitmap/location md*/md/bitmap/chunksize \
-  md*/md/dev-*/state md*/md/dev-*/slot md*/md/dev-*/errors md*/md/dev-*/bad_blocks md*/md/dev-*/recovery_start md*/md/dev-*/offset md*/md/dev-*/size \
-  md*/md/dev-*/block/stat md*/md/dev-*/block/inflight md*/md/dev-*/block/size md*/md/dev-*/block/dev \
-  md*/md/dev-*/block/serial md*/md/dev-*/block/device/serial md*/md/dev-*/block/../serial md*/md/dev-*/block/../device/serial \
-  md*/md/dev-*/block/queue/io_timeout md*/md/dev-*/block/queue/rotational
-true
+const (
+	devices   = "/sys/block/"
+	ownFolder = "/run/plimsoll-superdisk/" // of what is kept of seedings and of probes of legs
+)
+
+// looked are all files that status shows, and md's own by their paths from /sys/block on. They are files of /proc, /sys and /run, and names
+// of devices, which are not opened: a disk that hangs would hang whoever asks it.
+const looked = `
+/proc/sys/kernel/osrelease /proc/self/mountinfo /proc/sys/kernel/random/boot_id
+/dev/md/* /run/plimsoll-superdisk/*.json /run/plimsoll-superdisk/ping.*
+md*/dev md*/size
+md*/md/array_state md*/md/level md*/md/raid_disks md*/md/degraded md*/md/uuid
+md*/md/sync_action md*/md/sync_completed md*/md/sync_speed md*/md/sync_speed_min md*/md/sync_speed_max md*/md/mismatch_cnt
+md*/md/bitmap/location md*/md/bitmap/chunksize
+md*/md/dev-*/state md*/md/dev-*/slot md*/md/dev-*/errors md*/md/dev-*/bad_blocks
+md*/md/dev-*/block/stat md*/md/dev-*/block/inflight md*/md/dev-*/block/size md*/md/dev-*/block/queue/io_timeout
+md*/md/dev-*/block/serial md*/md/dev-*/block/device/serial md*/md/dev-*/block/../serial md*/md/dev-*/block/../device/serial
 `
 
-// files are the lines of /proc and /sys by path, as looking prints them.
-type files map[string][]string
+// files are what a look has read, by path: those of /sys/block from there on.
+type files struct {
+	now time.Time // by the machine's clock
+	all map[string]infra.File
+}
 
-func parseFiles(text string) files {
-	f := files{}
-	for line := range strings.Lines(text) {
-		if name, content, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ":"); ok {
-			f[name] = append(f[name], content)
+// look reads them on a machine.
+func look(ctx context.Context, m infra.Machine) (files, error) {
+	patterns := strings.Fields(looked)
+	for i, pattern := range patterns {
+		if !path.IsAbs(pattern) {
+			patterns[i] = devices + pattern
 		}
+	}
+	taken, err := m.Snapshot(ctx, patterns...)
+	if err != nil {
+		return files{}, fmt.Errorf("read the state of the disks of %s: %w", m.Name(), err)
+	}
+	return filesOf(taken), nil
+}
+
+func filesOf(taken infra.Snapshot) files {
+	f := files{taken.Now, map[string]infra.File{}}
+	for _, one := range taken.Files {
+		f.all[strings.TrimPrefix(one.Path, devices)] = one
 	}
 	return f
 }
 
 // line is the only or first line of a file, "" if it is not there.
 func (f files) line(name string) string {
-	if lines := f[name]; len(lines) > 0 {
-		return strings.TrimSpace(lines[0])
-	}
-	return ""
+	first, _, _ := strings.Cut(string(f.all[name].Content), "\n")
+	return strings.TrimSpace(first)
 }
 
 // number is the first number of a file, 0 if there is none.
@@ -62,9 +76,12 @@ func (f files) number(name string) int64 {
 	return n
 }
 
-func (f files) fields(name string) []int64 {
+func (f files) fields(name string) []int64 { return numbers(f.line(name)) }
+
+// numbers are those of a line, nil if there is anything else.
+func numbers(line string) []int64 {
 	var all []int64
-	for word := range strings.FieldsSeq(f.line(name)) {
+	for word := range strings.FieldsSeq(line) {
 		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil {
 			return nil
@@ -74,19 +91,22 @@ func (f files) fields(name string) []int64 {
 	return all
 }
 
-// look reads them on a machine.
-func look(ctx context.Context, m infra.Machine) (files, error) {
-	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", looking}})
-	if err != nil {
-		return nil, fmt.Errorf("read the state of the disks of %s: %w", m.Name(), err)
+// below are the files whose paths begin so.
+func (f files) below(prefix string) []infra.File {
+	var found []infra.File
+	for name, file := range f.all {
+		if strings.HasPrefix(name, prefix) {
+			found = append(found, file)
+		}
 	}
-	return parseFiles(string(out.Stdout)), nil
+	slices.SortFunc(found, func(a, b infra.File) int { return strings.Compare(a.Path, b.Path) })
+	return found
 }
 
 // arrays are the names of the machine's md devices that have a level: md127.
 func (f files) arrays() []string {
 	var names []string
-	for name := range f {
+	for name := range f.all {
 		if dir, base := path.Split(name); base == "array_state" && strings.HasSuffix(dir, "/md/") {
 			names = append(names, strings.TrimSuffix(dir, "/md/"))
 		}

@@ -3,6 +3,7 @@ package superdisk_test
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -328,6 +329,64 @@ func (g guest) refused(err error, why string) {
 	if err == nil || !strings.Contains(err.Error(), why) {
 		g.t.Errorf("got %v, want a refusal: %s", err, why)
 	}
+}
+
+// noProcess is a machine that starts none.
+type noProcess struct {
+	infra.Machine
+	t *testing.T
+}
+
+func (m noProcess) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+	m.t.Errorf("it ran %s %q", c.Path, c.Args)
+	return infra.Output{}, infra.ErrNoProgram
+}
+
+// A look starts no process while both legs answer what is written, and shows what the machine's own files say. Then the network leg stops
+// answering, which the next looks find.
+func TestALookAtAMachineStartsNoProcess(t *testing.T) {
+	t.Parallel()
+	ctx, host := t.Context(), machinetest.New(t, 56)
+	g := guest{host.Boot(t, "one"), t}
+	local, network := host.Volume(t, 512<<20, "one"), host.Volume(t, 512<<20, "one")
+	g.create(local, network)
+	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/written.log", Mark: "/writer", Args: []string{"-c",
+		`while [ ! -e /run/written ]; do dd if=/dev/zero of=/run/data/z bs=4k count=1 conv=fsync 2>/dev/null; sleep 0.02; done`}})
+	must(t, err)
+	var w superdisk.Watch
+	look := func(m infra.Machine) superdisk.Array {
+		s, err := superdisk.Inspect(ctx, m)
+		must(t, err)
+		w.See(&s)
+		must(t, s.PingSilent(ctx, m))
+		a, _ := s.Find("superdisk")
+		return a
+	}
+	look(g) // the first asks each leg for a page
+	time.Sleep(time.Second)
+	a := look(noProcess{g, t})
+	uuid := g.sh("tr -d '-' </sys/block/" + path.Base(a.Device) + "/md/uuid")
+	if strings.ReplaceAll(a.UUID, ":", "") != uuid || a.Name != "superdisk" || a.Mount != "/run/data" || a.Files != "xfs" || a.Chunk != 1<<20 || !a.Whole() {
+		t.Errorf("a look shows %+v, and its UUID is %s", a, uuid)
+	}
+	for _, l := range a.Legs {
+		if l.Volume == "" || l.Size == 0 || l.IO.Writes == 0 || !l.InStep() {
+			t.Errorf("a look shows the leg %+v", l)
+		}
+	}
+	host.Hang(t, network, true)
+	var hung time.Duration
+	for deadline := time.Now().Add(time.Minute); hung < 2*time.Second && time.Now().Before(deadline); {
+		time.Sleep(200 * time.Millisecond) // between two looks
+		l, _ := look(g).Leg(superdisk.Network)
+		hung = l.HungFor
+	}
+	if hung < 2*time.Second {
+		t.Errorf("hung for %s", hung)
+	}
+	host.Hang(t, network, false)
+	g.sh("touch /run/written")
+	must(t, writing.Wait(ctx))
 }
 
 // hangs has the network volume answer nothing: the look answers nevertheless and says so, writes wait, and go on when the volume is taken

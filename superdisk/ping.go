@@ -35,18 +35,28 @@ exit 0
 // Ping asks every leg for one page and fills in for how long one has not answered. Requests under way alone do not tell: a leg that
 // hangs in a flush has none, by the kernel's counters.
 func (s *Status) Ping(ctx context.Context, m infra.Machine) error {
-	args := []string{"-c", pinging, "sh"}
+	return s.ping(ctx, m, func(Leg) bool { return true })
+}
+
+// PingSilent is Ping for those legs that a Watch has not seen to answer anything since the look before, and those that still owe the page
+// of an earlier Ping: of an array that is used there are none, and no process is started.
+func (s *Status) PingSilent(ctx context.Context, m infra.Machine) error {
+	return s.ping(ctx, m, func(l Leg) bool { return !l.answered || l.asked })
+}
+
+func (s *Status) ping(ctx context.Context, m infra.Machine, which func(Leg) bool) error {
+	var legs []string
 	for _, a := range s.Arrays {
 		for _, l := range a.Legs {
-			if !l.Faulty() {
-				args = append(args, l.Device)
+			if !l.Faulty() && which(l) {
+				legs = append(legs, l.Device)
 			}
 		}
 	}
-	if len(args) == 3 {
+	if len(legs) == 0 {
 		return nil
 	}
-	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: args})
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: append([]string{"-c", pinging, "sh"}, legs...)})
 	if err != nil {
 		return fmt.Errorf("probe the legs on %s: %w", m.Name(), err)
 	}

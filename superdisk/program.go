@@ -32,7 +32,7 @@ func Program(ctx context.Context, m infra.Machine) (infra.Command, error) {
 	if here == version {
 		return infra.Command{Path: self, Args: args}, nil
 	}
-	placed := path.Join("/run/plimsoll-superdisk", version, path.Base(self))
+	placed := path.Join(ownFolder, version, path.Base(self))
 	there, err := versionOf(ctx, m, placed)
 	if err != nil {
 		return infra.Command{}, err

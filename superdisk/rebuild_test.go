@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/infra"
+	"plimsoll/superdisk/superdisktest"
 )
 
 // stepped is a machine whose array has both legs in step.
@@ -21,9 +22,11 @@ type stepped struct {
 
 func (*stepped) Name() string { return "one" }
 
-func (m *stepped) Run(context.Context, infra.Command) (infra.Output, error) {
-	return infra.Output{Stdout: m.says}, nil
+func (m *stepped) Snapshot(context.Context, ...string) (infra.Snapshot, error) {
+	return superdisktest.Snapshot(string(m.says)), nil
 }
+
+func (*stepped) Run(context.Context, infra.Command) (infra.Output, error) { return infra.Output{}, nil }
 
 func (m *stepped) Remove(_ context.Context, path string) error {
 	m.removed = append(m.removed, path)

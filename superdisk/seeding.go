@@ -43,7 +43,7 @@ type seedProgress struct {
 }
 
 func progressFile(uuid string) string {
-	return "/run/plimsoll-superdisk/" + strings.ReplaceAll(uuid, ":", "-") + ".json"
+	return ownFolder + strings.ReplaceAll(uuid, ":", "-") + ".json"
 }
 
 var errNoProgress = errors.New("no seeding is under way")
@@ -337,7 +337,7 @@ func (r Rebuild) written(ctx context.Context) int64 {
 	if err != nil {
 		return 0
 	}
-	if s := parseFiles("stat:" + string(out.Stdout)).fields("stat"); len(s) > 6 {
+	if s := numbers(string(out.Stdout)); len(s) > 6 {
 		return s[6] * sector
 	}
 	return 0

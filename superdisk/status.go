@@ -57,6 +57,9 @@ type Leg struct {
 	Timeout time.Duration `json:"io_timeout_ns,omitempty"`
 	// HungFor is how long requests have been under way without one of them ending, at least.
 	HungFor time.Duration `json:"hung_for_ns,omitempty"`
+
+	asked    bool // for a page, by an earlier Ping, and that has not been seen to be answered
+	answered bool // requests since the look before
 }
 
 // IO is what a device has done since the machine started.
@@ -187,7 +190,7 @@ func ahead(said, from, to time.Time) time.Duration {
 
 func (f files) status() Status {
 	release := f.line("/proc/sys/kernel/osrelease")
-	s := Status{At: clock(f.line("/now")), Kernel: KernelOf(release), Boot: f.line("/proc/sys/kernel/random/boot_id")}
+	s := Status{At: f.now, Kernel: KernelOf(release), Boot: f.line("/proc/sys/kernel/random/boot_id")}
 	names := f.arrays()
 	slices.Sort(names)
 	for _, md := range names {
@@ -200,23 +203,15 @@ func (f files) status() Status {
 	return s
 }
 
-func clock(text string) time.Time {
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(seconds * 1000)).UTC()
-}
-
 func (f files) array(md string) Array {
 	at := md + "/md/"
 	a := Array{
 		Device: "/dev/" + md, UUID: mdadmUUID(f.line(at + "uuid")), State: f.line(at + "array_state"),
 		Slots: int(f.number(at + "raid_disks")), Degraded: int(f.number(at + "degraded")), Size: f.number(md+"/size") * sector,
 	}
-	for _, link := range f["/link"] {
-		if name, device, _ := strings.Cut(link, " "); device == a.Device {
-			a.Name = path.Base(name)
+	for _, link := range f.below("/dev/md/") {
+		if link.Target == a.Device {
+			a.Name = path.Base(link.Path)
 		}
 	}
 	if f.line(at+"bitmap/location") != "none" {
@@ -227,7 +222,7 @@ func (f files) array(md string) Array {
 	if a.Degraded > 0 && a.Sync == nil {
 		a.Seed = f.seed(a.UUID)
 	}
-	for name := range f {
+	for name := range f.all {
 		if dir, base := path.Split(name); base == "state" && strings.HasPrefix(dir, at+"dev-") {
 			a.Legs = append(a.Legs, f.leg(strings.TrimSuffix(dir, "/")))
 		}
@@ -238,7 +233,7 @@ func (f files) array(md string) Array {
 
 // mounted finds where a device is mounted, by /proc/self/mountinfo.
 func (f files) mounted(number string) (mount, kind string) {
-	for _, line := range f["/proc/self/mountinfo"] {
+	for line := range strings.Lines(string(f.all["/proc/self/mountinfo"].Content)) {
 		before, after, _ := strings.Cut(line, " - ")
 		words := strings.Fields(before)
 		if len(words) < 5 || words[2] != number || number == "" {
@@ -260,7 +255,7 @@ func (f files) leg(dir string) Leg {
 	if slot, err := strconv.Atoi(f.line(dir + "/slot")); err == nil {
 		l.Slot = slot
 	}
-	for _, line := range f[dir+"/bad_blocks"] {
+	for line := range strings.Lines(string(f.all[dir+"/bad_blocks"].Content)) {
 		if strings.TrimSpace(line) != "" {
 			l.BadBlocks++
 		}
@@ -271,6 +266,7 @@ func (f files) leg(dir string) Leg {
 		}
 	}
 	l.IO = f.io(dir + "/block")
+	_, l.asked = f.all[ownFolder+"ping."+path.Base(l.Device)]
 	l.Timeout = time.Duration(f.number(dir+"/block/queue/io_timeout")) * time.Millisecond
 	return l
 }
@@ -313,15 +309,13 @@ func (f files) sync(at string) *Sync {
 
 // seed is what is kept of a seeding of the array.
 func (f files) seed(uuid string) *Seed {
-	for _, line := range f["/seed"] {
-		age, kept, _ := strings.Cut(line, " ")
-		seconds, err := strconv.ParseInt(age, 10, 64)
+	for _, kept := range f.below(ownFolder) {
 		var p seedProgress
-		if err != nil || json.Unmarshal([]byte(kept), &p) != nil || p.Array != uuid || uuid == "" {
+		if path.Ext(kept.Path) != ".json" || json.Unmarshal(kept.Content, &p) != nil || p.Array != uuid || uuid == "" {
 			continue
 		}
 		s := p.Seed
-		s.Target, s.Idle = p.Target, time.Duration(max(0, seconds))*time.Second
+		s.Target, s.Idle = p.Target, max(0, f.now.Sub(kept.Changed)).Truncate(time.Second)
 		if s.Rate > 0 {
 			s.Left = time.Duration(float64(s.Total-s.Done) / float64(s.Rate) * float64(time.Second)).Round(time.Second)
 		}

@@ -3,7 +3,6 @@ package superdisk
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/infra"
+	"plimsoll/superdisk/superdisktest"
 )
 
 // recorded is what a real machine printed: Linux 6.1, mdadm 4.2.
@@ -339,6 +339,8 @@ func TestTheGovernorFindsWhatADiskGives(t *testing.T) {
 	}
 }
 
+func parseFiles(recording string) files { return filesOf(superdisktest.Snapshot(recording)) }
+
 // told is a machine that answers a look with a recording, and whose clock is off.
 type told struct {
 	infra.Machine
@@ -348,9 +350,10 @@ type told struct {
 
 func (told) Name() string { return "m1" }
 
-func (m told) Run(context.Context, infra.Command) (infra.Output, error) {
-	lines := strings.SplitN(m.says, "\n", 2)
-	return infra.Output{Stdout: fmt.Appendf(nil, "/now:%d.5\n%s", m.clock().Unix(), lines[1])}, nil
+func (m told) Snapshot(context.Context, ...string) (infra.Snapshot, error) {
+	s := superdisktest.Snapshot(m.says)
+	s.Now = m.clock()
+	return s, nil
 }
 
 // A machine whose clock is an hour off is looked at by our own: a leg that nobody has looked at for an hour is not one that was in step a

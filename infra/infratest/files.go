@@ -49,6 +49,63 @@ func suiteFiles(t *testing.T, s suite) {
 	equal(t, "after Remove", s.shell(t, "ls"), "secret")
 }
 
+func suiteSnapshot(t *testing.T, s suite) {
+	ctx := t.Context()
+	s.shell(t, `mkdir -p md0/dev-a md0/dev-b disk; echo one >md0/dev-a/state; echo two >md0/dev-b/state; printf '1\n\n2' >md0/size
+		ln -s ../../disk md0/dev-a/block; echo x >disk/serial; touch -d '2001-02-03 04:05:06 UTC' disk/serial; echo id >of-all; echo hidden >md0/.size
+		ln -s disk/serial link; ln -s link again; ln -s /nowhere dangling; ln -s /dev/null null; mkfifo pipe; : >empty; echo no >md1`)
+	before := time.Now()
+	taken, err := s.Snapshot(ctx, s.at("md*/size"), s.at("md*/dev-*/state"), s.at("md*/dev-*/block"), s.at("md*/dev-*/block/serial"), s.at("md0/dev-a/block")+"/../of-all",
+		s.at("nothing"), s.at("dangling"), s.at("again"), s.at("null"), s.at("pipe"), s.at("empty"), s.at("md0/*"), "/proc/sys/kernel/random/boot_id")
+	must(t, err)
+	if off := taken.Now.Sub(before).Abs(); off > time.Minute {
+		t.Errorf("the machine's clock is %s off", off)
+	}
+	got := map[string]infra.File{}
+	var order []string
+	for _, f := range taken.Files {
+		name := strings.TrimPrefix(f.Path, s.dir+"/")
+		got[name] = f
+		order = append(order, name)
+	}
+	folder := s.shell(t, "pwd -P")
+	for name, want := range map[string]struct{ content, target string }{
+		"md0/size": {"1\n\n2", ""}, "md0/dev-a/state": {"one\n", ""}, "md0/dev-b/state": {"two\n", ""}, "md0/dev-a/block": {"", folder + "/disk"},
+		"md0/dev-a/block/serial": {"x\n", ""}, "md0/dev-a/block/../of-all": {"id\n", ""}, "again": {"x\n", folder + "/disk/serial"},
+		"null": {"", "/dev/null"}, "pipe": {"", ""}, "empty": {"", ""}, "md0/dev-a": {"", ""}, "md0/dev-b": {"", ""},
+		"/proc/sys/kernel/random/boot_id": {s.shell(t, "cat /proc/sys/kernel/random/boot_id") + "\n", ""},
+	} {
+		if f, there := got[name]; !there || string(f.Content) != want.content || f.Target != want.target {
+			t.Errorf("%s: %v, %q, leads to %q; want %q, %q", name, there, f.Content, f.Target, want.content, want.target)
+		}
+		delete(got, name)
+	}
+	equal(t, "files beside those that were asked for", len(got), 0)
+	equal(t, "in the order of the patterns and of names", strings.Join(order[:3], " "), "md0/size md0/dev-a/state md0/dev-b/state")
+	taken, err = s.Snapshot(ctx, s.at("disk/serial"))
+	must(t, err)
+	equal(t, "changed", taken.Files[0].Changed.Unix(), 981173106)
+
+	if _, err := s.Snapshot(ctx, "a/relative/path"); err == nil {
+		t.Error("took a path that is not absolute")
+	}
+	if _, err := s.Snapshot(ctx, s.at("m[")); err == nil {
+		t.Error("took a pattern that is none")
+	}
+	s.shell(t, "truncate -s 5M big1 big2")
+	taken, err = s.Snapshot(ctx, s.at("big1"))
+	must(t, err)
+	equal(t, "bytes", len(taken.Files[0].Content), 5<<20)
+	if _, err := s.Snapshot(ctx, s.at("big*")); err == nil {
+		t.Error("read more than it may hold")
+	}
+	past, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Snapshot(past, s.at("md0/size")); !errors.Is(err, context.Canceled) {
+		t.Errorf("read for nobody: %v, want context.Canceled", err)
+	}
+}
+
 func suiteCopyTree(t *testing.T, s suite) {
 	ctx := t.Context()
 	s.shell(t, `umask 022

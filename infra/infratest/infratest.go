@@ -23,6 +23,7 @@ func Run(t *testing.T, m infra.Machine, dir string) {
 		"Signal":   suiteSignal,
 		"Stop":     suiteStop,
 		"Files":    suiteFiles,
+		"Snapshot": suiteSnapshot,
 		"CopyTree": suiteCopyTree,
 		"Lock":     suiteLock,
 		"Space":    suiteSpace,

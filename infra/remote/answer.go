@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,12 @@ func (s *server) answer(ctx context.Context, c *served, r request) (a answer, er
 		content, err := m.ReadFile(ctx, r.Path)
 		if err == nil {
 			_, err = c.out.Write(content)
+		}
+		return a, err
+	case snapshot:
+		taken, err := m.Snapshot(ctx, r.Paths...)
+		if err == nil {
+			err = json.NewEncoder(c.out).Encode(taken)
 		}
 		return a, err
 	case writeFile:

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"plimsoll/infra"
@@ -14,6 +15,16 @@ func (m *Machine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	return content, nil
+}
+
+// Snapshot reads small files that match patterns, in the helper itself.
+func (m *Machine) Snapshot(ctx context.Context, patterns ...string) (infra.Snapshot, error) {
+	var s infra.Snapshot
+	_, content, err := m.ask(ctx, request{Method: snapshot, Paths: patterns}, nil)
+	if err == nil {
+		err = json.Unmarshal(content, &s)
+	}
+	return s, err
 }
 
 // WriteFile puts a whole new file in place of an old one. A line that is lost before all of it arrived leaves the old one.

@@ -28,6 +28,7 @@ const (
 	recall    method = "recall"
 	talk      method = "talk"
 	readFile  method = "read_file"
+	snapshot  method = "snapshot"
 	writeFile method = "write_file"
 	makeDir   method = "make_dir"
 	list      method = "list"
@@ -47,6 +48,7 @@ type request struct {
 	Method  method         `json:"method"`
 	Command *infra.Command `json:"command,omitempty"`
 	Path    string         `json:"path,omitempty"`
+	Paths   []string       `json:"paths,omitempty"` // patterns of them
 	To      string         `json:"to,omitempty"`
 	Mode    uint32         `json:"mode,omitempty"`
 	Mark    string         `json:"mark,omitempty"`
@@ -57,7 +59,7 @@ type request struct {
 	Call    uint32         `json:"call,omitempty"`    // fate: the command on it
 }
 
-// answer is the body of result. A file's content and what a command printed have come before it as data.
+// answer is the body of result. A file's content, a snapshot as JSON and what a command printed have come before it as data.
 type answer struct {
 	Error     *failure      `json:"error,omitempty"`
 	Took      time.Duration `json:"took,omitempty"`

@@ -37,6 +37,7 @@ func sections() []section {
 		{"advise-stall", "what lists of cached pages cost a MariaDB and a MySQL, with -pages of them in memory", adviseStall},
 		{"cql", "reads of a record from Cassandra beside the Go driver used bare, 64 in flight", cqlReads},
 		{"superdisk", "what is copied when a node moves to another machine with its network volume, and how long writes wait", superDisk},
+		{"superdisk-status", "what a look at the status of an array costs the machine, and the synced writes of its service", superDiskStatus},
 		{"watch-overhead", "what a MariaDB and a MySQL under load feel of being watched", watchOverhead},
 		{"watch-instances", "how many instances a core watches, against servers of recorded answers", watchInstances},
 		{"watch-shards", "instances shared out over several processes that send to one store", watchShards},

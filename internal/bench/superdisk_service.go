@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ const (
 	slack          = 2
 	copyFloor      = 1 << 20
 	lookPairs      = 5
+	looksInARow    = 20
 )
 
 // reading asks the array for a page at random, past the page cache, twenty times a second, and writes how many milliseconds each took from
@@ -179,8 +181,14 @@ func (s *disks) rebuildUnderReads(ctx context.Context, m disked, local string, h
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
-// looked compares how much is written and synced while the status is looked at every two seconds, and while it is not, in turns.
-func (s *disks) looked(ctx context.Context) (err error) {
+// superDiskStatus looks at an array of a machine that does nothing else, as a probe does and as the status does, which asks each leg for a page
+// too; then compares how much is written and synced while it is looked at every two seconds, and while it is not, in turns.
+func superDiskStatus(ctx context.Context, _ options) (err error) {
+	s, err := newDisks(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
 	m, err := s.boot(ctx)
 	if err != nil {
 		return err
@@ -189,21 +197,113 @@ func (s *disks) looked(ctx context.Context) (err error) {
 	if _, err := s.array(ctx, m, 10); err != nil {
 		return err
 	}
+	fmt.Printf("| on a machine with one processor, %d times | one takes | and of the host's processor time |\n|---|---|---|\n", looksInARow)
+	for _, probing := range []bool{false, true} {
+		if err := s.lookCosts(ctx, m, probing); err != nil {
+			return err
+		}
+	}
+	return s.looked(ctx, m)
+}
+
+// status is what is known of the machine's arrays from look to look.
+type status struct {
+	disked
+	watch superdisk.Watch
+}
+
+// look reads the status as a probe does, or probes the legs too, as plimsoll superdisk status does.
+func (s *status) look(ctx context.Context, probing bool) error {
+	seen, err := superdisk.Inspect(ctx, s.disked)
+	if err != nil {
+		return err
+	}
+	s.watch.See(&seen)
+	if !probing {
+		return nil
+	}
+	return seen.PingSilent(ctx, s.disked)
+}
+
+func (s *disks) lookCosts(ctx context.Context, m disked, probing bool) error {
+	at := status{disked: m}
+	if err := at.look(ctx, probing); err != nil {
+		return err
+	}
+	used, err := s.processorTime(ctx, m)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	for range looksInARow {
+		if err := at.look(ctx, probing); err != nil {
+			return err
+		}
+	}
+	took := time.Since(begun)
+	after, err := s.processorTime(ctx, m)
+	if err != nil {
+		return err
+	}
+	what := "a look"
+	if probing {
+		what = "a look, and a page of each leg"
+	}
+	fmt.Printf("| %s | %.1f ms | %.1f ms |\n", what, milliseconds(took)/looksInARow, milliseconds(after-used)/looksInARow)
+	return nil
+}
+
+// processorTime is what the processes of the host that are this machine have used, with those of them that have ended. They are one session.
+func (s *disks) processorTime(ctx context.Context, m disked) (sum time.Duration, err error) {
+	const session, firstTime, lastTime = 3, 11, 14 // of proc(5), from the state on: session; utime, stime, cutime and cstime
+	monitor, err := s.host.Find(ctx, filepath.Join(s.folder, m.name))
+	if err != nil {
+		return 0, err
+	}
+	if len(monitor) == 0 {
+		return 0, fmt.Errorf("%s has no process on this host", m.name)
+	}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0, err
+	}
+	wanted := ""
+	times := map[string]time.Duration{} // by session
+	for _, path := range stats {
+		stat, err := s.host.ReadFile(ctx, path)
+		if err != nil {
+			continue // it has ended, and its parent's counters have its time
+		}
+		id, rest, _ := strings.Cut(string(stat), " ")
+		words := strings.Fields(rest[strings.LastIndex(rest, ")")+1:])
+		if id == strconv.Itoa(monitor[0].ID()) {
+			wanted = words[session]
+		}
+		for _, word := range words[firstTime : lastTime+1] {
+			ticks, err := strconv.Atoi(word)
+			if err != nil {
+				return 0, err
+			}
+			times[words[session]] += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return times[wanted], nil
+}
+
+func (s *disks) looked(ctx context.Context, m disked) error {
 	var ratios []float64
 	var took time.Duration
 	looks := 0
+	at := status{disked: m}
 	for range lookPairs {
 		var rates [2]float64
 		for i := range rates {
+			var err error
 			rates[i], err = m.writes(ctx, func() error {
 				for until := time.Now().Add(6 * time.Second); time.Now().Before(until); {
 					if i == 1 {
 						begun := time.Now()
-						seen, err := superdisk.Inspect(ctx, m)
-						if err == nil {
-							err = seen.Ping(ctx, m)
-						}
-						if err != nil {
+						if err := at.look(ctx, true); err != nil {
 							return err
 						}
 						took, looks = took+time.Since(begun), looks+1

@@ -46,7 +46,8 @@ func newStatus(c console.Streams) *cobra.Command {
 they are in step, how far a missing leg is behind, the progress of a rebuild and its limits, which leg serves reads (by the kernel's
 counters), whether this kernel is suitable, and what to do next.
 
-The command reads one page of each leg in a separate process, so a disk that hangs cannot block it. Each result is recorded in
+The command reads one page of each leg in a separate process, so a disk that hangs cannot block it; with --watch, only of legs that have
+answered no request since the check before. Each result is recorded in
 $PLIMSOLL_HOME: a network leg that fell behind does not know it, and an emergency start from it is refused by this record. Keep --watch
 running where the record must be complete.`,
 		Example: `  plimsoll superdisk status
@@ -209,7 +210,7 @@ func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.R
 	s, err := superdisk.Inspect(ctx, p.machine)
 	if err == nil {
 		w.See(&s)
-		if err = s.Ping(ctx, p.machine); err == nil {
+		if err = s.PingSilent(ctx, p.machine); err == nil {
 			s.Measure(ctx, p.machine)
 		}
 		err = errors.Join(err, records.Note(ctx, s))
