@@ -17,7 +17,6 @@ cd /sys/block || exit 1
 exec 2>/dev/null
 date '+/now:%s.%N'
 for l in /dev/md/*; do [ -e "$l" ] && echo "/link:$l $(readlink -f "$l")"; done
-for l in md*/md/dev-*; do [ -e "$l" ] && echo "/leg:$l $(readlink -f "$l/block")"; done
 for p in /run/plimsoll-superdisk/*.json; do [ -e "$p" ] && echo "/seed:$(($(date +%s) - $(stat -c %Y "$p"))) $(cat "$p")"; done
 grep -sH '' /proc/sys/kernel/osrelease /proc/self/mountinfo /proc/sys/kernel/random/boot_id \
   md*/dev md*/stat md*/inflight md*/size \
