@@ -119,10 +119,14 @@ func Device(ctx context.Context, m Machine, serial string) (BlockDevice, error) 
 
 // Devices returns the disks of a Linux machine, by name: those that say a serial, and arrays.
 func Devices(ctx context.Context, m Machine) ([]BlockDevice, error) {
-	// One command: over a long way each would cost its time.
+	// One command, as over a long way each would cost its time, in which the shell itself reads what has one line, as each program that it
+	// starts costs time too.
 	const look = `cd /sys/block && for d in *; do
-		serial=$(cat "$d/serial" 2>/dev/null || cat "$d/device/serial" 2>/dev/null || cat "$d/md/uuid" 2>/dev/null)
-		echo "device $d $(cat "$d/size") $serial"
+		for f in "$d/serial" "$d/device/serial" "$d/md/uuid"; do
+			serial=; { read -r serial <"$f"; } 2>/dev/null; [ -z "$serial" ] || break
+		done
+		size=; read -r size <"$d/size"
+		echo "device $d $size $serial"
 		for h in "$d"/holders/* "$d"/"$d"*/holders/*; do [ -e "$h" ] && echo "holder ${h##*/}"; done
 	done
 	sed 's/^/mount /' /proc/self/mounts; sed -n 's/^\(\/dev\/[^ ]*\).*/mount \1 swap/p' /proc/swaps`

@@ -298,7 +298,7 @@ func StartAlone(ctx context.Context, m infra.Machine, name, leg string, chunk in
 // FreshBitmap replaces the bitmap of an array that is not mounted: doing it under load has been seen to deadlock.
 func FreshBitmap(ctx context.Context, m infra.Machine, array string, chunk int64) error {
 	// One that was stopped cleanly is read-only until something is written; one whose machine crashed is not.
-	err := run(ctx, m, "sh", "-c", `case $(cat /sys/block/$(basename "$(readlink -f "$1")")/md/array_state) in read*) mdadm --readwrite "$1";; esac`, "sh", array)
+	err := run(ctx, m, "sh", "-c", `d=$(readlink -f "$1"); read -r state </sys/block/${d##*/}/md/array_state; case $state in read*) mdadm --readwrite "$1";; esac`, "sh", array)
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func Wipe(ctx context.Context, m infra.Machine, device string) error {
 // SetPace bounds how fast md copies, in bytes per second.
 func SetPace(ctx context.Context, m infra.Machine, array string, rate int64) error {
 	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
-		`d=/sys/block/$(basename "$(readlink -f "$1")")/md && echo 1 >$d/sync_speed_min && echo "$2" >$d/sync_speed_max && { echo "$3" >$d/sync_speed_min; }`,
+		`d=$(readlink -f "$1") && d=/sys/block/${d##*/}/md && echo 1 >$d/sync_speed_min && echo "$2" >$d/sync_speed_max && { echo "$3" >$d/sync_speed_min; }`,
 		"sh", array, strconv.FormatInt(max(2, rate>>10), 10), strconv.FormatInt(max(1, rate>>10), 10)}})
 	if err != nil {
 		return fmt.Errorf("limit the rate of %s: %w", array, err)
@@ -355,7 +355,7 @@ func SetPace(ctx context.Context, m infra.Machine, array string, rate int64) err
 // ResetPace gives an array the bounds of the system again: ours would be those of every later copy and comparison.
 func ResetPace(ctx context.Context, m infra.Machine, array string) error {
 	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
-		`cd /sys/block/$(basename "$(readlink -f "$1")")/md && echo system >sync_speed_min && echo system >sync_speed_max`, "sh", array}})
+		`d=$(readlink -f "$1") && cd /sys/block/${d##*/}/md && echo system >sync_speed_min && echo system >sync_speed_max`, "sh", array}})
 	if err != nil {
 		return fmt.Errorf("reset the limits of the rate of %s: %w", array, err)
 	}

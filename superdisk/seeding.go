@@ -333,7 +333,7 @@ func (r Rebuild) forget(ctx context.Context, uuid string) error {
 
 // written is how many bytes were written to the target since the machine started, as far as can be told.
 func (r Rebuild) written(ctx context.Context) int64 {
-	out, err := r.Machine.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", `cat /sys/class/block/$(basename "$(readlink -f "$1")")/stat`, "sh", r.Target}})
+	out, err := r.Machine.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", `d=$(readlink -f "$1") && cat /sys/class/block/${d##*/}/stat`, "sh", r.Target}})
 	if err != nil {
 		return 0
 	}

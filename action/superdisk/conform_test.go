@@ -19,7 +19,21 @@ type stage struct {
 	infra.Machine
 	host           *machinetest.Host
 	local, network string
+	devices        map[string]string // of volumes, which stay where they were attached
 	cluster        *cluster.Cluster
+}
+
+// device is where the machine has a volume.
+func (s *stage) device(t *testing.T, volume string) string {
+	t.Helper()
+	if s.devices[volume] == "" {
+		device, err := superdisk.Resolve(t.Context(), s, volume)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.devices[volume] = device
+	}
+	return s.devices[volume]
 }
 
 // sh runs a script on the machine.
@@ -48,10 +62,7 @@ func (s *stage) snapshot(t *testing.T) string {
 		b.WriteString("\n")
 	}
 	for _, volume := range []string{s.local, s.network} {
-		device, err := superdisk.Resolve(t.Context(), s, volume)
-		if err != nil {
-			t.Fatal(err)
-		}
+		device := s.device(t, volume)
 		super, err := superdisk.ReadSuperblock(t.Context(), s, device)
 		fmt.Fprintf(&b, "%s: a leg %v %s\n", device, err == nil, super.Name())
 	}
@@ -111,9 +122,8 @@ func TestActionsConform(t *testing.T) {
 	run(startAloneAction, fmt.Sprintf("uuid: %s\nvolume: %s\nmount: /run/data", made["array"], s.network))
 	run(wipeAction, fmt.Sprintf("uuid: %s\nvolume: %s", made["array"], s.local), func(a *actiontest.Subject) {
 		a.Again = func(t *testing.T) {
-			from, _ := superdisk.Resolve(t.Context(), s, s.network)
-			to, _ := superdisk.Resolve(t.Context(), s, s.local)
-			s.sh(t, fmt.Sprintf("dd if=%s of=%s bs=4096 skip=1 seek=1 count=1 iflag=direct oflag=direct 2>/dev/null", from, to))
+			s.sh(t, fmt.Sprintf("dd if=%s of=%s bs=4096 skip=1 seek=1 count=1 iflag=direct oflag=direct 2>/dev/null",
+				s.device(t, s.network), s.device(t, s.local)))
 		}
 	})
 }

@@ -20,7 +20,7 @@ func newStage(t *testing.T, net int) *stage {
 	t.Parallel()
 	host := machinetest.New(t, net)
 	m := host.Boot(t, "one")
-	s := &stage{Machine: m, host: host, local: host.Volume(t, 384<<20, "one"), network: host.Volume(t, 384<<20, "one")}
+	s := &stage{Machine: m, host: host, devices: map[string]string{}, local: host.Volume(t, 384<<20, "one"), network: host.Volume(t, 384<<20, "one")}
 	s.cluster = &cluster.Cluster{Name: "c", Environment: "lab", Local: here(t), Volumes: host.Volumes, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{{Name: "n1", Machine: m}}, nil
 	}}

@@ -121,6 +121,7 @@ func (m *monitor) boot(folder string) (ended <-chan struct{}, err error) {
 	go func() { // a thread that starts a process must outlive it, or the process is told that its parent died
 		defer close(over)
 		runtime.LockOSThread()
+		stayOnOneProcessor(s.Address) // the kernel inherits it from this thread, which has nothing else to do
 		err := kernel.Start()
 		_ = console.Close() // the kernel has its own
 		started <- err

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/infra"
 	"plimsoll/infra/disk"
 	"plimsoll/infra/disk/pace"
@@ -38,6 +40,7 @@ func TestMain(m *testing.M) {
 // A machine boots, is all that is expected of one, reaches others and is reached by its own address, and takes faults.
 func TestMachine(t *testing.T) {
 	one := boot(t, "one", "127.21.9.1")
+	t.Run("one processor", func(t *testing.T) { oneProcessor(t, one) })
 	t.Run("conformance", func(t *testing.T) { infratest.Run(t, one.Machine, "/mnt/test") })
 	t.Run("network", func(t *testing.T) { network(t, one) })
 	t.Run("clock", func(t *testing.T) { clock(t, one) })
@@ -96,6 +99,28 @@ func boot(t *testing.T, name, address string) machine {
 		}
 	})
 	return machine{m, host, folder}
+}
+
+// oneProcessor expects the kernel and all that runs in the machine on one processor of the host.
+func oneProcessor(t *testing.T, m machine) {
+	found, err := m.host.Find(t.Context(), m.folder)
+	must(t, err)
+	kernels := 0
+	for _, p := range found {
+		said, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.ID()))
+		if err != nil || !strings.Contains(string(said), "linux.uml") {
+			continue // the monitor
+		}
+		kernels++
+		var on unix.CPUSet
+		must(t, unix.SchedGetaffinity(p.ID(), &on))
+		if on.Count() != 1 {
+			t.Errorf("process %d may run on %d processors", p.ID(), on.Count())
+		}
+	}
+	if kernels == 0 {
+		t.Error("no process of the kernel was found")
+	}
 }
 
 func volumes(t *testing.T, machines ...machine) *uml.Volumes {
