@@ -37,6 +37,7 @@ type roles struct {
 // parts is what was last known.
 type parts struct {
 	primary string    // as far as it was ever known
+	writers []string  // all that accept writes of their own
 	trouble error     // why there is none now
 	until   time.Time // so long it holds
 }
@@ -68,6 +69,15 @@ func (s *Cluster) Primary(ctx context.Context) (Node, error) {
 		return Node{}, fmt.Errorf("cluster %s: %w", s.Name, unknown)
 	}
 	return nodes[0], nil
+}
+
+// Writers are all nodes that accept writes of their own, of servers that play different parts: one, where all is well.
+func (s *Cluster) Writers(ctx context.Context) []string {
+	if _, err := s.Primary(ctx); err != nil || s.roles == nil {
+		return nil
+	}
+	last, _ := s.roles.known()
+	return last.writers
 }
 
 // ordered returns the nodes with the primary that was known last before the others, and why there is none now.
@@ -169,14 +179,23 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 	}
 	took := time.Since(began)
 	if at := engine.PrimaryOf(standings); at >= 0 {
-		return r.keep(parts{nodes[at].Name, nil, time.Now().Add(holds + took)}, changes)
+		return r.keep(parts{nodes[at].Name, writersOf(nodes, standings), nil, time.Now().Add(holds + took)}, changes)
 	}
 	primary := last.primary
 	if silent := silentPrimary(nodes, standings); silent >= 0 {
 		primary = nodes[silent].Name
 	}
 	// Asked again by whoever asks next, since a server that restarts is back in a moment; not, if one let us wait, at once.
-	return r.keep(parts{primary, noPrimary(troubles), time.Now().Add(took)}, changes)
+	return r.keep(parts{primary, nil, noPrimary(troubles), time.Now().Add(took)}, changes)
+}
+
+func writersOf(nodes []Node, standings []*engine.ReplicationStatus) (names []string) {
+	for i, s := range standings {
+		if s != nil && s.Primary() && s.ServerID != "" {
+			names = append(names, nodes[i].Name)
+		}
+	}
+	return names
 }
 
 func noPrimary(troubles []error) error {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,4 +60,38 @@ func TestAPrimaryThatHangsIsWaitedForOnce(t *testing.T) {
 			t.Errorf("one that answered before is waited for %s, expected %s", took, answerTime)
 		}
 	})
+}
+
+// plays is an engine of which each server plays a part.
+type plays struct {
+	engine.Engine
+	parts map[string]engine.ReplicationStatus // by address
+}
+
+func (p plays) Open(_ context.Context, t engine.Target) (engine.Database, error) {
+	return part{is: p.parts[t.Addresses[0]]}, nil
+}
+
+type part struct {
+	engine.Database
+	is engine.ReplicationStatus
+}
+
+func (p part) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) { return p.is, nil }
+func (part) Close() error                                                         { return nil }
+
+func TestAllWhoAcceptWritesAreKnown(t *testing.T) {
+	nodes := []Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1:3306"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2:3306"}}}}
+	for _, readOnly := range []bool{false, true} {
+		on := &Cluster{Name: "c", Engine: plays{parts: map[string]engine.ReplicationStatus{"n1:3306": {ServerID: "1"}, "n2:3306": {ServerID: "2", ReadOnly: readOnly}}},
+			List: func(context.Context) ([]Node, error) { return nodes, nil }}
+		on.AskRoles()
+		want := []string{"n1", "n2"}
+		if readOnly {
+			want = want[:1]
+		}
+		if got := on.Writers(t.Context()); !slices.Equal(got, want) {
+			t.Errorf("n2 read-only: %v: %v accept writes, expected %v", readOnly, got, want)
+		}
+	}
 }

@@ -143,14 +143,17 @@ func (s *Service) denied(ctx context.Context, on *cluster.Cluster, b *runbook.Ru
 	return err
 }
 
-// held says who has one of a run's clusters, which do not tell, and which an ended run has not given back: those are asked again when they
-// are taken.
+// held says who has one of a run's clusters, in which of them several nodes accept writes, which do not tell, and which an ended run has not
+// given back: those are asked again when they are taken.
 func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Header, p *Prepared) {
-	p.Silent = map[string]string{}
+	p.Silent, p.Writers = map[string]string{}, map[string][]string{}
 	for _, name := range h.AllClusters() {
 		one, err := on.Cluster(ctx, name)
 		if err != nil {
 			continue
+		}
+		if writers := one.Writers(ctx); len(writers) > 1 {
+			p.Writers[name] = writers
 		}
 		var busy *lock.BusyError
 		var claimed *action.ClaimedError

@@ -41,6 +41,9 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, r := range p.Room {
 		fmt.Fprintf(w, "Disk: %s\n", r)
 	}
+	for _, name := range document.SortedKeys(p.Writers) {
+		fmt.Fprintf(w, "Several nodes of %s accept writes: %s. If one alone is meant to, make the others read-only first\n", name, strings.Join(p.Writers[name], ", "))
+	}
 	if p.Held != nil {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
