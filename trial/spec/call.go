@@ -117,7 +117,7 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	if _, c.Made = action.Find(p.Actions, c.Change); !c.Made && !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
 		refusal := document.UnknownName(n, "change or runbook", p.changeNames())
 		if near := document.Nearest(n.Text, p.actionNames()); near != "" && refusal.Hint == "" {
-			refusal = n.Errorf("unknown change, runbook or action %q", n.Text).WithHint(fmt.Sprintf("did you mean %q?", near))
+			refusal = n.Errorf("unknown change, runbook or action %q", n.Text).WithHint("did you mean %q?", near)
 		}
 		if refusal.Hint == "" {
 			refusal.Hint = "a runbook of your own is a file that ends in .yaml"
