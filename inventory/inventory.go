@@ -224,7 +224,7 @@ func (s *Secret) Value(ctx context.Context, m infra.Machine) (engine.Secret, err
 		if !set {
 			return "", hint.With(fmt.Errorf("the environment variable %s is not set", s.Env), "export "+s.Env+"=…; the inventory expects the secret there")
 		}
-		return engine.Secret(v), nil
+		return SecretText([]byte(v)), nil
 	case s.File != "":
 		data, err := os.ReadFile(s.File)
 		if err != nil {
@@ -242,7 +242,7 @@ func (s *Secret) Value(ctx context.Context, m infra.Machine) (engine.Secret, err
 	return SecretText(out.Stdout), nil
 }
 
-// SecretText is the secret in what a file or a program holds: all but its last line break, of Unix or of Windows.
+// SecretText is the secret in what an environment variable, a file or a program holds: all but its last line break, of Unix or of Windows.
 func SecretText(data []byte) engine.Secret {
 	return engine.Secret(strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"))
 }

@@ -68,7 +68,7 @@ func TestSecretsComeFromThreePlaces(t *testing.T) {
 	if err := os.WriteFile(file, []byte("s3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("A_SECRET", "s3")
+	t.Setenv("A_SECRET", "s3\r\n") // as a file from Windows that a unit reads into it
 	for _, s := range []*Secret{{Env: "A_SECRET"}, {File: file}, {Command: []string{"echo", "s3"}}} {
 		if v, err := s.Value(t.Context(), m); err != nil || string(v) != "s3" {
 			t.Errorf("%+v: %q, %v", s, string(v), err)

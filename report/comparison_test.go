@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"plimsoll/result"
@@ -45,6 +46,25 @@ func names(c comparison) (rows, columns []string) {
 		columns = append(columns, l.Text)
 	}
 	return rows, columns
+}
+
+// What the table calls a difference that cannot be told from none, the sentence above it calls so too.
+func TestTheSentenceOfAComparisonSaysWhatIsNoDifference(t *testing.T) {
+	cells := grid([]string{"a", "b"}, nil)
+	lead := func(cells []result.Cell) string {
+		c, _ := newComparison(cells)
+		return c.lead()[0].Text
+	}
+	said := func(low, high float64) string {
+		cells[1].Figures[0].Ratio = &analyze.Estimate{Value: 1.072, Low: low, High: high}
+		return strings.ReplaceAll(lead(cells), "\u202f", " ")
+	}
+	if got, want := said(0.9, 1.2), " against a: throughput ≈ +7.2 %."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := said(1.05, 1.1), " against a: throughput +7.2 %."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestComparisonArrangesCells(t *testing.T) {

@@ -23,10 +23,11 @@ func (c comparison) lead() []remark {
 		}
 		s := ""
 		for _, metric := range c.measured("throughput", "response_p99") {
-			low, high := math.Inf(1), math.Inf(-1)
+			low, high, alike := math.Inf(1), math.Inf(-1), true
 			for column := range c.Levels {
-				if ratio, _, ok := c.against(row, column, metric); ok && !math.IsNaN(ratio) {
+				if ratio, paired, ok := c.against(row, column, metric); ok && !math.IsNaN(ratio) {
 					low, high = min(low, ratio), max(high, ratio)
+					alike = alike && toneOf(metric, paired) == same
 				}
 			}
 			if low > high {
@@ -35,7 +36,11 @@ func (c comparison) lead() []remark {
 			if s != "" {
 				s += ", "
 			}
-			s += called(metric) + " " + quantity.Change(low)
+			s += called(metric) + " "
+			if alike { // the data cannot tell any of them from none
+				s += "≈ "
+			}
+			s += quantity.Change(low)
 			if last := quantity.Change(high); last != quantity.Change(low) {
 				s += " to " + last
 			}

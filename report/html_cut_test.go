@@ -52,6 +52,13 @@ const cutOff = `(width => [...document.querySelectorAll("table, svg, canvas")].f
   return box.right > width + 1 || box.left < -1;
 }).map(e => e.tagName + " " + (e.closest("section, details")?.querySelector("h2, summary")?.textContent || "") + " " + Math.round(e.getBoundingClientRect().width)))(%d)`
 
+// unsaid lists tables that scroll and do not say so, and those that say so and do not.
+const unsaid = `(async () => {
+  await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);
+  return [...document.querySelectorAll(".scroll")].filter(s => s.clientWidth > 0 &&
+    (s.scrollWidth > s.clientWidth + 1) !== getComputedStyle(s, "::before").content.includes("scroll sideways")).map(s => s.getAttribute("aria-label"));
+})()`
+
 // longNames is a timeline whose changes have the longest names that ship, and in which throughput and p99 vary by more than they are.
 func longNames() *result.Result {
 	r := reporttest.Timeline()
@@ -84,9 +91,13 @@ func TestBrowserCutsNothing(t *testing.T) {
 			b.Eval(openAll, nil)
 			b.Eval(drawAll, nil)
 			b.Picture(fmt.Sprintf("%s-%d", name, l.Width))
-			var cut, wide []string
+			var cut, wide, scrolls []string
 			b.Eval(fmt.Sprintf(cutOff, l.Width), &cut)
 			b.Eval(fmt.Sprintf(wider, l.Width), &wide)
+			b.Eval(unsaid, &scrolls)
+			if len(scrolls) > 0 {
+				t.Errorf("%s at %d px: nothing shows that these tables scroll: %q", name, l.Width, scrolls)
+			}
 			if len(cut)+len(wide) > 0 {
 				t.Errorf("%s at %d px: cut %q, wider than the window %v", name, l.Width, cut, wide)
 			}

@@ -66,10 +66,10 @@ const briefest = 3 * time.Second
 
 // phaseTable is a run's phases with what was measured in them and what the disturbances did.
 func (u *run) phaseTable() table {
-	t := table{Columns: []string{"from", "lasted", "throughput", "p99 response", "of baseline", "worst second", "error seconds", "lost operations", "throughput back after", "p99 back after"}}
+	t := table{Columns: []string{"from", "lasted", "throughput", "throughput of baseline", "p99 response", "worst second", "error seconds", "lost operations", "throughput back after", "p99 back after"}}
 	impacts := slices.ContainsFunc(u.Phases, func(p result.Phase) bool { return p.Impact != nil })
 	if !impacts {
-		t.Columns = t.Columns[:4]
+		t.Columns = slices.Concat(t.Columns[:3], t.Columns[4:5])
 	}
 	for _, p := range u.Phases {
 		l := line{Head: shortName(p), Ink: -1}
@@ -86,6 +86,9 @@ func (u *run) phaseTable() table {
 				}
 			}
 			l.Cells = append(l.Cells, e)
+			if impacts && metric == "throughput" {
+				l.Cells = append(l.Cells, u.ofBaseline(p))
+			}
 		}
 		if impacts {
 			l.Cells = append(l.Cells, impactEntries(p)...)
@@ -95,18 +98,30 @@ func (u *run) phaseTable() table {
 	return t
 }
 
+// ofBaseline is the throughput of a row as a share of the baseline's, of one in which something was changed.
+func (u *run) ofBaseline(p result.Phase) entry {
+	at := slices.IndexFunc(u.Phases, func(b result.Phase) bool { return b.Name == "baseline" })
+	if at < 0 || p.Impact == nil {
+		return entry{}
+	}
+	was, known := find(u.Phases[at].Figures, "throughput", "")
+	is, also := find(p.Figures, "throughput", "")
+	if !known || !also || was.Estimate.Value == 0 {
+		return entry{}
+	}
+	return entry{Value: quantity.Share.Format(is.Estimate.Value / was.Estimate.Value)}
+}
+
 func impactEntries(p result.Phase) []entry {
 	i, d := p.Impact, disturbanceOf(p)
 	if d == nil {
-		return make([]entry, 6)
+		return make([]entry, 5)
 	}
-	var depth entry
-	depth.Value, depth.Spread = writeEstimate(quantity.Share, i.Depth)
 	worst := quantity.Share.Format(i.WorstSecond)
 	if i.Usual {
-		worst = "no fall"
+		worst += ", as usual"
 	}
-	return append([]entry{depth}, plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), d.throughput().inTable("no fall"), d.p99().inTable("no rise"))...)
+	return plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), d.throughput().inTable("no fall"), d.p99().inTable("no rise"))
 }
 
 // roundName is a cell and its round in words.

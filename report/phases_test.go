@@ -57,8 +57,31 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 	if got := said(func(*analyze.Impact) {}); !strings.Contains(got, "77 % in its worst second, as the baseline's own seconds vary") {
 		t.Error(got)
 	}
-	if row := impactEntries(result.Phase{Impact: &felt}); row[1].Value != "no fall" {
+	if row := impactEntries(result.Phase{Impact: &felt}); row[0].Value != "77\u202f%, as usual" {
 		t.Errorf("the table: %+v", row)
+	}
+}
+
+// The column of throughput against the baseline is of its row: where no dip was found, Depth is of the recovery too.
+func TestTheShareOfTheBaselineIsOfItsRow(t *testing.T) {
+	at := time.Unix(1000, 0)
+	phase := func(name string, throughput float64, impact *analyze.Impact) result.Phase {
+		return result.Phase{Name: name, From: at, To: at.Add(time.Minute), Impact: impact, Figures: []result.Figure{{Metric: "throughput", Unit: "per_second", Estimate: analyze.Estimate{Value: throughput}}}}
+	}
+	u := run{Start: at, Phases: []result.Phase{phase("baseline", 20, nil), phase("own/change", 17, &analyze.Impact{Depth: analyze.Estimate{Value: 0.999}, WorstSecond: 0.4, Usual: true})}}
+	table := u.phaseTable()
+	column := slices.Index(table.Columns, "throughput of baseline")
+	if column < 0 || table.Columns[column-1] != "throughput" {
+		t.Fatalf("%q", table.Columns)
+	}
+	for row, want := range []string{"", "85\u202f%"} {
+		if cells := table.Rows[row].Cells; len(cells) != len(table.Columns) || cells[column].Value != want {
+			t.Errorf("row %d: %+v, want %q of the baseline", row, cells, want)
+		}
+	}
+	u.Phases[1].Impact = nil
+	if table := u.phaseTable(); !slices.Equal(table.Columns, []string{"from", "lasted", "throughput", "p99 response"}) || len(table.Rows[1].Cells) != 4 {
+		t.Errorf("without a disturbance: %q, %+v", table.Columns, table.Rows[1].Cells)
 	}
 }
 

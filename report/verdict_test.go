@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,10 @@ func TestMeaning(t *testing.T) {
 		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
 		{result.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
 		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement is not valid, so its numbers do not answer the question."},
+		{result.Verdict{Verdict: f, ChangeFailed: "the run of own/change failed at step add: no such table", Claims: claims(i, p)},
+			"The run of own/change failed at step add: no such table."},
+		{result.Verdict{Verdict: f, OneRound: true, ChangeFailed: "the run of own/change failed at step add: no such table", Claims: claims(f, p)},
+			"The run of own/change failed at step add: no such table. Until then, 1 of 2 expectations does not hold."},
 		{result.Verdict{Partial: true}, "The trial was interrupted before it was judged."},
 	} {
 		if got := meaning(c.v); got != c.want {
@@ -99,6 +104,14 @@ func TestManyReasonsThatAreClaimsAreLeftToThem(t *testing.T) {
 		if got := reasons(v); len(got) != want || got[0] != "the generator was late" {
 			t.Errorf("of %d claims: %q", len(v.Claims), got)
 		}
+	}
+}
+
+// The sentence under the verdict says how a change failed: the reasons do not say it again.
+func TestHowAChangeFailedIsSaidOnce(t *testing.T) {
+	const how = "the run of own/change failed at step add: no such table"
+	if got := reasons(result.Verdict{Verdict: analyze.Fail, ChangeFailed: how, Reasons: []string{how, "index: already done"}}); !slices.Equal(got, []string{"index: already done"}) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -49,7 +49,7 @@ func name(r *result.Result) string {
 
 // meaning says in one sentence what a verdict amounts to.
 func meaning(v result.Verdict) string {
-	if v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
+	if v.OneRound && v.ChangeFailed == "" && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
 		return "Judged by one round: whether rounds agree was not seen. " + amount(v)
 	}
 	return amount(v)
@@ -70,6 +70,8 @@ func amount(v result.Verdict) string {
 		return "The trial was interrupted before it was judged."
 	case v.Ended != nil && v.Ended.Unmeasured:
 		return "The trial ended before anything was measured."
+	case v.ChangeFailed != "":
+		return failedChange(v, count[analyze.Fail])
 	case all == 0:
 		return "This trial has no expectations; it only measured."
 	case v.Verdict == analyze.Fail && all == 1:
@@ -85,6 +87,15 @@ func amount(v result.Verdict) string {
 	default:
 		return fmt.Sprintf("All %d expectations hold.", all)
 	}
+}
+
+// failedChange says that the change failed, and what of the expectations was measured until then.
+func failedChange(v result.Verdict, unmet int) string {
+	text := strings.ToUpper(v.ChangeFailed[:1]) + strings.TrimSuffix(v.ChangeFailed[1:], ".") + "."
+	if unmet > 0 {
+		text += fmt.Sprintf(" Until then, %d of %d expectations %s not hold.", unmet, len(v.Claims), do(unmet))
+	}
+	return text
 }
 
 // partly says of what ended before its time why there is only a part of it; "" of what did not.
@@ -117,10 +128,11 @@ func reasons(v result.Verdict) []string {
 }
 
 func whys(v result.Verdict) []string {
-	if v.ReasonsOfClaims > fewReasons && v.ReasonsOfClaims <= len(v.Reasons) {
-		return slices.Clone(v.Reasons[:len(v.Reasons)-v.ReasonsOfClaims])
+	all := slices.Clone(v.Reasons)
+	if v.ReasonsOfClaims > fewReasons && v.ReasonsOfClaims <= len(all) {
+		all = all[:len(all)-v.ReasonsOfClaims]
 	}
-	return slices.Clone(v.Reasons)
+	return slices.DeleteFunc(all, func(reason string) bool { return v.ChangeFailed != "" && reason == v.ChangeFailed }) // meaning says it
 }
 
 func do(n int) string {

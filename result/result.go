@@ -56,9 +56,10 @@ type Verdict struct {
 	Claims          []analyze.JudgedClaim `json:"claims"`
 	Trial           string                `json:"trial"`
 	Question        string                `json:"question"`
-	Partial         bool                  `json:"partial,omitempty"`   // interrupted: what there is was kept
-	Ended           *Ended                `json:"ended,omitempty"`     // of a trial that did not come to its end: how
-	OneRound        bool                  `json:"one_round,omitempty"` // it asked to be judged by a single round: whether rounds agree was not seen
+	Partial         bool                  `json:"partial,omitempty"`       // interrupted: what there is was kept
+	Ended           *Ended                `json:"ended,omitempty"`         // of a trial that did not come to its end: how
+	ChangeFailed    string                `json:"change_failed,omitempty"` // of a FAIL that the change itself brought, because its run did not come to a good end: how
+	OneRound        bool                  `json:"one_round,omitempty"`     // it asked to be judged by a single round: whether rounds agree was not seen
 	Cells           []Cell                `json:"cells"`
 	Phases          []Phase               `json:"phases,omitempty"`
 	Signals         []SignalDifference    `json:"signals,omitempty"` // of a comparison of variants: each signal's mean, the variants' beside the control's

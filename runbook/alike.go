@@ -19,9 +19,9 @@ type Alike struct {
 	Why   string
 }
 
-// UnmarshalDocument reads place, any, {any: REASON} or {from: LEAST, to: MOST, why: REASON}.
+// UnmarshalDocument reads place, {any: REASON} or {from: LEAST, to: MOST, why: REASON}.
 func (a *Alike) UnmarshalDocument(n *document.Node) error {
-	const expected = "expected any, place, {any: REASON} or {from: LEAST, to: MOST, why: REASON}"
+	const expected = "expected place, {any: REASON} or {from: LEAST, to: MOST, why: REASON}"
 	if n.Kind == document.Scalar {
 		a.Any, a.Place = n.Text == "any", n.Text == "place"
 		if !a.Any && !a.Place {
@@ -39,18 +39,36 @@ func (a *Alike) UnmarshalDocument(n *document.Node) error {
 		return err
 	}
 	if a.Any = said.Any != ""; a.Any {
-		if a.Why = said.Any; len(n.Entries) > 1 {
+		if a.Why = strings.TrimSpace(said.Any); len(n.Entries) > 1 {
 			return n.Errorf("rehearse with any and another key, %s", expected)
 		}
 		return nil
 	}
-	a.From, a.To, a.Why = said.From, said.To, said.Why
+	a.From, a.To, a.Why = said.From, said.To, strings.TrimSpace(said.Why)
 	from, known := amount(a.From)
 	to, knownToo := amount(a.To)
 	if !known || !knownToo || from > to {
 		return n.Errorf("rehearse from %q to %q, %s: numbers, sizes such as 512M or times such as 30s", a.From, a.To, expected)
 	}
 	return nil
+}
+
+// unexplained refuses values that count for others without a reason, which the plan shows to whoever approves it. Runs that there are may
+// have texts from before it was asked for.
+func (b *Runbook) unexplained() error {
+	var ps document.Problems
+	for _, name := range document.SortedKeys(b.Inputs) {
+		a := b.Inputs[name].Rehearse
+		if a.Why != "" || !a.Any && a.From == "" {
+			continue
+		}
+		at, instead := b.at.Get("inputs").Get(name).Get("rehearse"), "{any: REASON}"
+		if !a.Any {
+			instead = fmt.Sprintf("{from: %s, to: %s, why: REASON}", a.From, a.To)
+		}
+		ps.Add(at, at.Errorf("rehearse has no reason, expected %s", instead).WithHint("the plan shows the reason to whoever approves it"))
+	}
+	return ps.Err()
 }
 
 // Roles says of inputs of type node which part the node played when the run was planned: primary or replica.

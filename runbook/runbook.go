@@ -43,7 +43,7 @@ type Input struct {
 	Of      string         `yaml:"of" doc:"Of type node: the input of type cluster whose node it is. Default: the run's own cluster."`
 	About   string         `yaml:"about" doc:"Description for the person who gives the value."`
 
-	Rehearse Alike `yaml:"rehearse" doc:"For which other values a rehearsal counts: any, {any: REASON}, {from: LEAST, to: MOST, why: REASON}, or place for names that differ in a lab by nature, such as nodes and clusters. Default: only for the same value."`
+	Rehearse Alike `yaml:"rehearse" doc:"For which other values a rehearsal counts: {any: REASON}, {from: LEAST, to: MOST, why: REASON}, or place for names that differ in a lab by nature, such as nodes and clusters. Default: only for the same value."`
 }
 
 // Step is one line of a runbook: a use of an action, an approval, or a group that rolls over targets.
@@ -109,6 +109,9 @@ func Parse(name string, data []byte, actions []action.Action) (*Runbook, error) 
 	b, err := ParseStored(name, data, actions)
 	if err == nil {
 		err = b.Unfit
+	}
+	if err == nil {
+		err = b.unexplained()
 	}
 	if err != nil {
 		return nil, err

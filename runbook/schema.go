@@ -55,5 +55,5 @@ func (*Gate) DocumentSchema() document.Schema { return document.StructSchema[Gat
 func (*Alike) DocumentSchema() document.Schema {
 	text := document.TextSchema()
 	keys := document.Schema{"any": text, "from": text, "to": text, "why": text}
-	return document.AnyOf(document.EnumSchema("any", "place"), document.Schema{"type": "object", "additionalProperties": false, "properties": keys})
+	return document.AnyOf(document.EnumSchema("place"), document.Schema{"type": "object", "additionalProperties": false, "properties": keys})
 }

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"plimsoll/engine"
@@ -59,6 +60,32 @@ func TestLacksNameTheGrantOfTheServer(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %q\nwant %q", version, got, want)
+		}
+	}
+}
+
+// A lab is made like a server as far as the account sees it: what it may not see is said.
+func TestWhatAnAccountMayNotSeeOfASchemaIsSaid(t *testing.T) {
+	g := grantsOf("GRANT SELECT ON `shop`.* TO `app`@`%`", "GRANT PROCESS ON *.* TO `app`@`%`")
+	if hidden := g.hidden(); len(hidden) != 1 || !strings.Contains(hidden[0], "'app'@'%' may not see") || !strings.Contains(hidden[0], "GRANT SELECT, SHOW VIEW ON *.* TO 'app'@'%';") {
+		t.Errorf("%q", hidden)
+	}
+	if hidden := grantsOf("GRANT ALL PRIVILEGES ON *.* TO `app`@`%`").hidden(); len(hidden) > 0 {
+		t.Errorf("it sees all, and yet: %q", hidden)
+	}
+}
+
+// A setting counts as given wherever somebody gave it: containers have theirs on the command line. The binary log is a setting, where its
+// files lie is not.
+func TestWhatSomebodyGaveAServer(t *testing.T) {
+	for _, origin := range []string{"'CONFIG'", "'COMMAND-LINE'", "'SQL'"} {
+		if !strings.Contains(given[0], origin) {
+			t.Errorf("settings of origin %s are left out: %s", origin, given[0])
+		}
+	}
+	for name, want := range map[string]bool{"log_bin": false, "log_bin_compress": false, "log_bin_basename": true, "log_bin_index": true, "server_id": true} {
+		if got := isIdentity(name); got != want {
+			t.Errorf("%s says who the server is: %v", name, got)
 		}
 	}
 }

@@ -17,7 +17,7 @@ var _ engine.Portrayed = (*database)(nil)
 var identity = []string{
 	"admin_", "basedir", "bind_address", "character_sets_dir", "core_file", "datadir", "event_scheduler", "general_log", "gtid_", "have_", "hostname",
 	"init_file", "innodb_data_file_path", "innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_temp", "innodb_undo_directory",
-	"innodb_directories", "lc_messages", "license", "local_infile", "log_bin", "log_error", "log_slave_updates", "log_replica_updates", "mysqlx", "named_pipe",
+	"innodb_directories", "lc_messages", "license", "local_infile", "log_bin_basename", "log_bin_index", "log_error", "log_slave_updates", "log_replica_updates", "mysqlx", "named_pipe",
 	"performance_schema", "persisted_globals", "pid_file", "plugin", "port", "proxy_protocol", "read_only", "relay_log", "report_", "rpl_", "secure_file_priv",
 	"server_audit", "server_id", "server_uuid", "skip_", "slave_load_tmpdir", "replica_load_tmpdir", "slow_query_log_file", "socket", "ssl", "super_read_only",
 	"system_time_zone", "tls_", "tmpdir", "user", "version", "wsrep_", "authentication_", "caching_sha2", "sha256_", "validate_password", "feedback", "in_", "external_user",
@@ -30,7 +30,7 @@ func isIdentity(name string) bool {
 
 // given ask for the variables that somebody set, in an option file, on the command line or while the server runs; of MariaDB and MySQL.
 var given = []string{
-	"SELECT LOWER(variable_name) AS name, global_value AS value FROM information_schema.system_variables WHERE global_value_origin IN ('CONFIG', 'SQL') AND global_value IS NOT NULL",
+	"SELECT LOWER(variable_name) AS name, global_value AS value FROM information_schema.system_variables WHERE global_value_origin IN ('CONFIG', 'COMMAND-LINE', 'SQL') AND global_value IS NOT NULL",
 	"SELECT LOWER(i.variable_name) AS name, g.variable_value AS value FROM performance_schema.variables_info i " +
 		"JOIN performance_schema.global_variables g USING (variable_name) WHERE i.variable_source <> 'COMPILED' AND i.variable_source <> 'LOGIN'",
 }
@@ -65,21 +65,35 @@ const systemSchemas = "('mysql', 'sys', 'information_schema', 'performance_schem
 
 // Schema implements engine.Portrayed.
 func (d *database) Schema(ctx context.Context) (statements, without []string, err error) {
+	g, err := d.grants(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the schema: %w", err)
+	}
 	err = d.use(ctx, func(s *session) (err error) {
 		p := portrait{ctx: ctx, session: s}
 		statements, without, err = p.schema()
+		without = append(without, p.denied...)
 		return err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the schema: %w", err)
 	}
-	return statements, without, nil
+	return statements, append(without, g.hidden()...), nil
+}
+
+// hidden says what an account may not see of a schema. A server shows it nothing of the rest, not even that there is more.
+func (g *grants) hidden() []string {
+	if g.has("SELECT", "") {
+		return nil
+	}
+	return []string{fmt.Sprintf("databases and tables that account %s may not see, because it has no SELECT on *.* (as an administrator: GRANT SELECT, SHOW VIEW ON *.* TO %s;)", g.account, g.account)}
 }
 
 // portrait reads one server's schema.
 type portrait struct {
 	ctx     context.Context
 	session *session
+	denied  []string // what the account may not read
 }
 
 func (p *portrait) schema() (statements, without []string, err error) {
@@ -131,6 +145,10 @@ func (p *portrait) create(what, names string) ([]string, error) {
 			name += "." + admin.Name(row["b"])
 		}
 		shown, err := p.session.table(p.ctx, "SHOW CREATE "+what+" "+name)
+		if engine.ClassOf(err) == engine.Denied {
+			p.denied = append(p.denied, fmt.Sprintf("%s %s, which the account may not read", strings.ToLower(what), name))
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -231,6 +231,10 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   }
 
+  // A table that is wider than its place says so: on a phone nothing else shows that there is more of it.
+  const places = new ResizeObserver(all => all.forEach(e => e.target.classList.toggle("wide", e.target.scrollWidth > e.target.clientWidth + 1)));
+  document.querySelectorAll(".scroll").forEach(s => places.observe(s));
+
   // Figures further down are drawn when they come near, so that a page of many signals opens at once.
   const near = new IntersectionObserver(entries => {
     for (const e of entries) if (e.isIntersecting) { near.unobserve(e.target); figure(e.target); }

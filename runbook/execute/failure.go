@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/runbook"
@@ -67,6 +68,9 @@ func failureEvent(r *runner, res result) *journal.Event {
 		return e
 	}
 	e := &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
+	if errors.Is(res.err, cluster.ErrNoNode) {
+		e.Cause = journal.BadInputs
+	}
 	var open openError
 	e.Open = errors.As(res.err, &open)
 	var nothing action.NothingDone

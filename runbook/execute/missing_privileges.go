@@ -76,10 +76,18 @@ func needsOf(b *runbook.Runbook, step journal.PlanStep) []engine.Need {
 		return nil
 	}
 	needs := slices.Clone(p.Needs())
+	if step.Failed && !step.Denied { // no grant makes it possible, except where what it looks for is hidden from the account
+		needs = slices.DeleteFunc(needs, func(n engine.Need) bool { return !hides(n.Right) })
+	}
 	for i := range needs {
 		needs[i].For = "step " + step.Key
 	}
 	return needs
+}
+
+// hides tells whether a server denies that there is such a thing to an account that lacks a right on it.
+func hides(r engine.Right) bool {
+	return slices.Contains([]engine.Right{engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables, engine.CopyTables}, r)
 }
 
 // LacksOf asks the nodes of a cluster, and its primary for more. Nodes that lack the same stand together.

@@ -45,6 +45,7 @@ type PlanStep struct {
 	Signed   bool          `json:"signed,omitempty"`   // that approval is signed with a person's ssh key
 	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
 	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
+	Denied   bool          `json:"denied,omitempty"`   // because the account lacks a privilege; not part of the hash
 }
 
 // Group tells whether it stands for a rolling group whose targets are known only later.
@@ -90,7 +91,7 @@ func (p Plan) looks(key string) bool {
 func (p Plan) HashFor(h Header) string {
 	steps := slices.Clone(p.Steps)
 	for i := range steps {
-		steps[i].Reason, steps[i].Advice = "", ""
+		steps[i].Reason, steps[i].Advice, steps[i].Denied = "", "", false
 	}
 	data, err := json.Marshal(struct {
 		Hash, Cluster, Environment string

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
@@ -91,6 +92,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	f, err := task.Check(limited, on)
 	if err != nil {
 		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
+		p.Denied = engine.ClassOf(err) == engine.Denied
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason

@@ -43,7 +43,9 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 		v.Reasons = append(v.Reasons, c.Invalid...)
 		v.Advice = c.Advice
 	case c.Answer != "":
-		v.Verdict = c.Answer
+		if v.Verdict = c.Answer; c.Answer == analyze.Fail {
+			v.ChangeFailed = c.Reason
+		}
 	case c.Partial && v.Verdict == analyze.Pass:
 		v.Verdict = analyze.Inconclusive
 	}

@@ -52,7 +52,7 @@ func refusing(p journal.Plan) []string {
 
 // endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
 func endedBadly(t *spec.Trial, call spec.Call, st *journal.State, run string) *abort {
-	h := &abort{answer: analyze.Fail, reason: fmt.Sprintf("the run of %s ended as %s: %s", call.Name(), st.Status(), whyOf(st))}
+	h := &abort{answer: analyze.Fail, reason: "the run of " + call.Name() + " " + howEnded(st)}
 	if st.Cause != "" {
 		h.answer = analyze.CouldNotRun
 	}
@@ -80,13 +80,14 @@ func refusalOf(r *runner, call spec.Call, err error, tell func(series.Event)) er
 	return err
 }
 
-func whyOf(st *journal.State) string {
+// howEnded says of a run how it ended, and at which step.
+func howEnded(st *journal.State) string {
 	for _, i := range st.Items {
 		if i.Phase == journal.StepFailed {
-			return fmt.Sprintf("step %s: %s", i.Key, i.Error)
+			return fmt.Sprintf("%s at step %s: %s", st.Status(), i.Key, i.Error)
 		}
 	}
-	return st.Why
+	return fmt.Sprintf("%s: %s", st.Status(), st.Why)
 }
 
 // abortTooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.

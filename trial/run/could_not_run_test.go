@@ -54,6 +54,9 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 			t.Errorf("%s: %s, ended %+v, %q", what, v.Verdict, v.Ended, v.Reasons)
 			continue
 		}
+		if failed := v.ChangeFailed; (c.want == analyze.Fail) != (failed == "the run of lab/freeze failed at step set: value is a mapping, expected a text") {
+			t.Errorf("%s: the change failed: %q", what, failed)
+		}
 		if v.Ended != nil && (v.Ended.How != c.how || v.Ended.Where != "round 2, lab/freeze" || !strings.Contains(v.Ended.Why, c.why) || v.Ended.Do != c.do) {
 			t.Errorf("%s: %+v", what, *v.Ended)
 		}

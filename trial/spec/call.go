@@ -102,6 +102,9 @@ func (p Parts) onCluster(c *Call, name string) string {
 
 // resolve finds what a call means and refuses, with its place, what can never work.
 func (p Parts) resolve(c *Call, nodes int) error {
+	if slices.Contains(ownPhases, c.As) {
+		return c.At.Errorf("as: %s is the name of a phase that a trial has anyway, expected another", c.As)
+	}
 	if f, known := p.Fault(c.Change); known {
 		if c.Approve || c.Limit > 0 || c.Refused != "" {
 			return c.At.Errorf("%s is not a runbook: it cannot have approve, limit or refused", c.Change)
@@ -113,6 +116,9 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	n := beside(&named)
 	if _, c.Made = action.Find(p.Actions, c.Change); !c.Made && !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
 		refusal := document.UnknownName(n, "change or runbook", p.changeNames())
+		if near := document.Nearest(n.Text, p.actionNames()); near != "" && refusal.Hint == "" {
+			refusal = n.Errorf("unknown change, runbook or action %q", n.Text).WithHint("did you mean %q?", near)
+		}
 		if refusal.Hint == "" {
 			refusal.Hint = "a runbook of your own is a file that ends in .yaml"
 		}

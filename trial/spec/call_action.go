@@ -25,6 +25,11 @@ func readShort(n *document.Node) (Call, error) {
 	if (short.SQL == nil) == (short.Command == nil) {
 		return Call{}, said.Errorf("expected one of sql: STATEMENT and command: TEXT, with on: NODE if it is not for the primary")
 	}
+	for _, text := range []*document.Node{short.SQL, short.Command} {
+		if empty := blank(text); empty != nil {
+			return Call{}, empty.Errorf("there is nothing to execute, expected the text of a statement or command")
+		}
+	}
 	rest := n.Clone()
 	rest.Remove("run")
 	rest.Put("run", &document.Node{Kind: document.Scalar, Text: sqlName, File: said.File, Line: said.Line, Column: said.Column})
@@ -54,6 +59,24 @@ func readShort(n *document.Node) (Call, error) {
 	}
 	c.At = said
 	return c, err
+}
+
+// blank is the text among those that were written that is empty; nil if none is.
+func blank(n *document.Node) *document.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == document.Sequence && len(n.Items) > 0:
+		for _, item := range n.Items {
+			if empty := blank(item); empty != nil {
+				return empty
+			}
+		}
+		return nil
+	case n.Kind == document.Scalar && strings.TrimSpace(n.Text) != "":
+		return nil
+	}
+	return n
 }
 
 // bookOf reads the runbook that a call names, or makes one of a single step of the action that it names.

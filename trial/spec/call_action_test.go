@@ -37,7 +37,12 @@ func TestATimelineTakesSQLAndCommands(t *testing.T) {
 		`{run: sql.execute}`:                              `t.yaml:5:11: "statements" is missing`,
 		`{run: sql.execute, with: {statement: ["DO 1"]}}`: `unknown key "statement"`,
 		`{run: sql.execute, with: {statements: ["DO 1"], check: "SELECT 1"}}`: "check and want belong together",
-		`{run: sql.exeute}`: `unknown change or runbook "sql.exeute"`,
+		`{run: sql.exeute}`:                  `unknown change, runbook or action "sql.exeute" (did you mean "sql.execute"?)`,
+		`{run: sql.exec}`:                    `unknown change, runbook or action "sql.exec" (did you mean "sql.execute"?)`,
+		`{run: {command: ""}}`:               "there is nothing to execute",
+		`{run: {sql: ["DO 1", " "]}}`:        "there is nothing to execute",
+		`{run: {sql: "DO 1"}, as: baseline}`: "as: baseline is the name of a phase that a trial has anyway",
+		`{run: sql.exec, as: measure}`:       "as: measure is the name of a phase",
 	} {
 		if _, err := spec.Parse("t.yaml", []byte(head+"  - "+step+"\n"), spec.Options{}, withActions); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", step, err, want)

@@ -60,6 +60,15 @@ func (p Parts) Fault(name string) (*Fault, bool) {
 	return &p.Faults[at], true
 }
 
+// actionNames are the actions that a timeline can use.
+func (p Parts) actionNames() []string {
+	names := make([]string, len(p.Actions))
+	for i, a := range p.Actions {
+		names[i] = a.Name
+	}
+	return names
+}
+
 // changeNames are all names that a timeline can run.
 func (p Parts) changeNames() []string {
 	names := slices.Clone(p.Books)

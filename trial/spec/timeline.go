@@ -16,6 +16,9 @@ type Step struct {
 // stretches are the steps that are nothing but time.
 var stretches = []string{"baseline", "wait", "recovery"}
 
+// ownPhases are names that a change cannot be given: the phases that a trial has of itself.
+var ownPhases = append([]string{"warmup", "measure"}, stretches...)
+
 // UnmarshalDocument reads {baseline: 60s}, {wait: 10s}, {recovery: 60s} or {run: NAME, with: {…}}.
 func (s *Step) UnmarshalDocument(n *document.Node) error {
 	if n.Kind != document.Mapping || len(n.Entries) == 0 {

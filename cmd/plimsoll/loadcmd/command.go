@@ -130,7 +130,7 @@ func (o *options) password(ctx context.Context) (string, error) {
 		if !set {
 			return "", console.UsageError{Text: "--password-env: there is no environment variable " + o.passwordEnv}
 		}
-		return value, nil
+		return string(inventory.SecretText([]byte(value))), nil
 	case o.passwordFile != "":
 		data, err := os.ReadFile(o.passwordFile)
 		if err != nil {

@@ -80,6 +80,10 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 	if err := o.planRefusal(p.Header.Plan.Trouble(), name); err != nil {
 		return err
 	}
+	if len(p.Lacks) > 0 {
+		lacks := &execute.LackError{All: p.Lacks}
+		fmt.Fprintf(c.Err, "A run on %s would be refused: %v\n  %s\n", p.Header.Cluster, lacks, lacks.Hint())
+	}
 	switch {
 	case o.clone.use:
 		err = o.onClone(ctx, c, d, open, name, p)
@@ -155,7 +159,7 @@ func rehearseUntilOpen(c console.Streams, p *execute.Prepared, measure func() (*
 		case analyze.Pass:
 			missed = 0
 		case analyze.Fail:
-			return nil, rehearsalEnded(c, res, "The rehearsal failed: the change did not meet the trial's expectations.")
+			return nil, rehearsalEnded(c, res, whyFailed(res.Verdict))
 		case analyze.CouldNotRun: // its cause does not go away by itself
 			return nil, rehearsalEnded(c, res, "The rehearsal could not run, so it counts neither for the change nor against it. Fix the cause first.")
 		default:
@@ -188,6 +192,14 @@ func provedNothing(attempts int) string {
 		return "The rehearsal proves nothing about the change: it counts neither for it nor against it."
 	}
 	return fmt.Sprintf("%d rehearsals in a row prove nothing about the change: they count neither for it nor against it.", attempts)
+}
+
+// whyFailed tells a change that failed from one that did what it should and was felt.
+func whyFailed(v result.Verdict) string {
+	if v.ChangeFailed != "" {
+		return "The rehearsal failed: " + v.ChangeFailed + "."
+	}
+	return "The rehearsal failed: the change did not meet the trial's expectations."
 }
 
 // firstReason is why a trial ended with the verdict that it has.

@@ -1,6 +1,12 @@
 package runbookcmd
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/analyze"
+	"plimsoll/result"
+)
 
 // The workloads that may deadlock are those of MySQL and MariaDB whose transactions write.
 func TestWorkloadsOfARehearsalThatTryAgain(t *testing.T) {
@@ -8,5 +14,16 @@ func TestWorkloadsOfARehearsalThatTryAgain(t *testing.T) {
 		if got := triesAgain(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
+	}
+}
+
+// A change that could not be made is told from one that was made and felt: no expectation was judged of it.
+func TestWhyARehearsalFailed(t *testing.T) {
+	const how = "the run of own/change failed at step add: no such table"
+	if got, want := whyFailed(result.Verdict{Verdict: analyze.Fail, ChangeFailed: how}), "The rehearsal failed: "+how+"."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := whyFailed(result.Verdict{Verdict: analyze.Fail}); !strings.Contains(got, "did not meet the trial's expectations") {
+		t.Errorf("%q", got)
 	}
 }

@@ -76,10 +76,12 @@ func sayForeseen(ctx context.Context, c console.Streams, t *spec.Trial, clusterN
 			return err
 		}
 		defer func() { err = errors.Join(err, on.Close()) }()
-		found, err := foresee.Foresee(ctx, t, catalog.Parts(), on, d.Prepare)
+		var already []foresee.Foreseen
+		found, err := foresee.Foresee(ctx, t, catalog.Parts(), on, noting(d.Prepare, &already))
 		if err != nil {
 			return err
 		}
+		found = append(found, already...)
 		if len(found) == 0 {
 			fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", on.Name)
 		}
