@@ -78,7 +78,7 @@ type part struct {
 }
 
 func (p part) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) { return p.is, nil }
-func (part) Close() error                                                         { return nil }
+func (part) Close() error                                                          { return nil }
 
 func TestAllWhoAcceptWritesAreKnown(t *testing.T) {
 	nodes := []Node{{Name: "n1", Target: engine.Target{Addresses: []string{"n1:3306"}}}, {Name: "n2", Target: engine.Target{Addresses: []string{"n2:3306"}}}}
