@@ -51,10 +51,16 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 			}
 			says(t, 0, "not today", "runbook", "history", run)
 			if c.answer == "reject" { // it failed, and keeps its cluster until it is given up
-				says(t, console.ExitBadInput, "0 steps of run "+run+" wait for approval", "runbook", "reject", run, "--yes")
+				says(t, console.ExitBadInput, "run "+run+" has failed: no step of it waits for approval", "runbook", "reject", run, "--yes")
 				says(t, 0, "run "+run+": cancelled", "runbook", "cancel", run, "--yes")
 			}
 			says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", "cancel", run, "--yes")
+			for _, answer := range []string{"approve", "reject"} { // it asks for nothing any more
+				says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", answer, run, "--yes")
+			}
+			if out, said, _ := typed(t, "runbook", "status", run); strings.Contains(out+said, "approv") {
+				t.Errorf("a cancelled run asks still: %s%s", out, said)
+			}
 		})
 	}
 }
