@@ -130,7 +130,9 @@ func TestACancelledRunAsksForNothing(t *testing.T) {
 	v := h.entered()
 	run := v.begin("test/asks", "orders")
 	h.await(run, "asking")
-	v.post("/runs/"+run+"/cancel", "reason", "not today")
+	if a := v.post("/runs/"+run+"/cancel", "leave", "it may stay", "reason", "not today"); a.status != http.StatusSeeOther {
+		t.Fatalf("cancelling answers %d: %s", a.status, a.body)
+	}
 	h.await(run, "cancelled")
 	question := "Remove the file of n2 for good?"
 	for _, path := range []string{"/", "/runs?state=waiting"} {

@@ -4,10 +4,12 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
@@ -73,15 +75,16 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	p.Inputs, p.Cluster, p.Skip = v.Inputs, v.Cluster, v.Skip
 	if err != nil || v.Skip || s.Uses == "" {
 		if err != nil {
-			p.Failed, p.Reason = true, journal.OneLine(err)
+			p.Failed, p.Impossible, p.Reason = true, true, journal.OneLine(err)
 		}
 		return p
 	}
 	task, err := b.Bind(s.Uses, v.Inputs)
-	if err == nil {
-		on, err = on.Cluster(ctx, v.Cluster)
-	}
 	if err != nil {
+		p.Failed, p.Impossible, p.Reason = true, true, journal.OneLine(err)
+		return p
+	}
+	if on, err = on.Cluster(ctx, v.Cluster); err != nil {
 		p.Failed, p.Reason = true, journal.OneLine(err)
 		return p
 	}
@@ -91,6 +94,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	f, err := task.Check(limited, on)
 	if err != nil {
 		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
+		p.Absent = engine.ClassOf(err) == engine.Missing || errors.Is(err, cluster.ErrNoNode)
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason

@@ -115,7 +115,7 @@ func askedBy(st *journal.State, run, verb, step string) (*journal.Step, error) {
 	if step != "" {
 		text = fmt.Sprintf("step %s of run %s does not wait for approval; %s does", step, run, strings.Join(keys, ", "))
 	}
-	return nil, console.UsageError{Text: text, Hint: fmt.Sprintf("plimsoll runbook %s %s --step %s", verb, run, hint.Quoted(keys[0]))}
+	return nil, console.UsageError{Text: text, Hint: "plimsoll runbook " + verb + " " + run + " --step " + hint.Quoted(keys[0])}
 }
 
 // signApproval has a person's ssh key sign an approval, and looks at once whether it will be taken.
