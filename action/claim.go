@@ -2,6 +2,7 @@ package action
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -73,10 +74,33 @@ func (e *ClaimedError) Hint() string {
 	if e.Run == "" {
 		return e.nameless()
 	}
+	if name, is := trialOf(e.Holder); is {
+		return e.ofTrial(name)
+	}
 	if e.Expired {
 		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take over its lock", e.Run)
 	}
 	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run
+}
+
+// heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.
+const heldByTrial = "trial "
+
+// TrialHolder is the holder of what a trial of this name claims.
+func TrialHolder(trial string) string { return heldByTrial + trial }
+
+// trialOf is the name of the trial that is a claim's holder.
+func trialOf(holder string) (name string, is bool) {
+	name, is = strings.CutPrefix(holder, heldByTrial)
+	return name, is && !strings.HasPrefix(name, "(")
+}
+
+// ofTrial is what to do about a run of a trial: the trial alone knows it, and no command about runs does.
+func (e *ClaimedError) ofTrial(name string) string {
+	if e.Expired {
+		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: plimsoll trial run FILE --break-lock 'why', or add --break-lock 'why' to your command", name)
+	}
+	return fmt.Sprintf("wait until trial %s ends, or interrupt it (Ctrl-C) where it runs", name)
 }
 
 // nameless is what to do about a run whose name the claim does not tell: the machine that began it knows it.

@@ -28,7 +28,7 @@ func (s onServer) server(ctx context.Context, on *cluster.Cluster) (cluster.Serv
 	if n.Server == nil {
 		return nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("Plimsoll does not know how to start and stop the server of node %s", n.Name),
-			Advice: "use a step with command and the host's own tool, such as systemctl",
+			Advice: "name where it runs with machine and service in plimsoll.yaml (docs/inventory.md), or use a step with command and the host's own tool, such as systemctl",
 		}
 	}
 	return n.Server, nil

@@ -47,6 +47,13 @@ func openDatabase(ctx context.Context, o Options) (*database, error) {
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
+	readable, err := os.Open(o.Folder) // SQLite does not say that it may not
+	if err != nil {
+		return nil, fmt.Errorf("open the state folder: %w", err)
+	}
+	if err := readable.Close(); err != nil {
+		return nil, fmt.Errorf("open the state folder: %w", err)
+	}
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(10000)", "foreign_keys(1)", "journal_mode(WAL)", "synchronous(FULL)",
 	}}

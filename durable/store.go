@@ -197,6 +197,9 @@ func noRun(ctx context.Context, s *Store, id string) error {
 		for n, r := range runs {
 			names[n] = r.ID
 		}
+		if len(runs) == 0 && !s.shared() {
+			advice = "plimsoll runbook status lists them; this state folder has none, and plimsoll serve of another account shows those of its own"
+		}
 		if near := document.Nearest(id, names); near != "" {
 			advice = fmt.Sprintf("did you mean %q? plimsoll runbook status lists them", near)
 		}

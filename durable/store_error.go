@@ -2,6 +2,7 @@ package durable
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +17,9 @@ func (o Options) plainly(err error) error {
 		err = wrapped.Unwrap()
 	}
 	switch {
+	case errors.Is(err, fs.ErrPermission) && o.Postgres == "":
+		return hint.With(err, "the state folder belongs to another account, and no other can read it: use the web page of that account (plimsoll serve --web-config FILE), "+
+			"keep runs in a Postgres that both accounts use (state: {postgres: …} in plimsoll.yaml), or set PLIMSOLL_HOME to a folder of your own")
 	case !full(err):
 		return err
 	case o.Postgres != "":

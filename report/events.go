@@ -132,6 +132,11 @@ var labels = map[string]string{"in_doubt": "unacknowledged", "in_doubt_found": "
 func details(d map[string]any) string {
 	var parts []string
 	_, neither := d["nothing"]
+	why, hasWhy := d["why"].(string)
+	do, hasDo := d["do"].(string)
+	if hasWhy && hasDo { // a problem and its advice are sentences
+		return why + "; to do: " + do
+	}
 	for _, k := range slices.Sorted(maps.Keys(d)) {
 		if k == "passed" && neither { // a rehearsal that does not count neither passed nor failed
 			continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,12 +63,10 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 		return nil, err
 	}
 	st := one.State
-	var asking []*journal.Step
-	for _, i := range st.Items {
-		if i.Phase == journal.StepAsking && (step == "" || i.Key == step) {
-			asking = append(asking, i)
-		}
+	if st.Outcome != "" {
+		return nil, &badRequest{"run " + run + " has ended: " + st.Status(), "it asks for nothing any more: check the run"}
 	}
+	asking := slices.DeleteFunc(journal.Asking(st), func(i *journal.Step) bool { return step != "" && i.Key != step })
 	if len(asking) == 0 {
 		return nil, &badRequest{"no step of run " + run + " waits for approval", "another person may have answered already: check the run"}
 	}

@@ -154,6 +154,32 @@ func TestARejectionFailsTheRun(t *testing.T) {
 	}
 }
 
+func TestACancelledRunAsksForNothing(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks", "orders")
+	h.await(run, "asking")
+	if a := v.post("/runs/"+run+"/cancel", "leave", "it may stay", "reason", "not today"); a.status != http.StatusSeeOther {
+		t.Fatalf("cancelling answers %d: %s", a.status, a.body)
+	}
+	h.await(run, "cancelled")
+	question := "Remove the file of n2 for good?"
+	for _, path := range []string{"/", "/runs?state=waiting"} {
+		if page := v.get(path).body; strings.Contains(page, question) || strings.Contains(page, "/runs/"+run+"/approve") || path != "/" && strings.Contains(page, run) {
+			t.Errorf("%s says that it waits for approval: %s", path, page)
+		}
+	}
+	if now := v.get("/").body; !strings.Contains(now, run) {
+		t.Error("it is not among those that ended")
+	}
+	if page := v.get("/runs/" + run).body; strings.Contains(page, "/approve") || strings.Contains(page, "p-approval") {
+		t.Errorf("its page asks still: %s", page)
+	}
+	if a := v.get("/runs/" + run + "/approve"); a.status != http.StatusBadRequest || !strings.Contains(a.body, "has ended: cancelled") {
+		t.Errorf("asked for its approval: %d: %s", a.status, a.body)
+	}
+}
+
 func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()

@@ -139,13 +139,13 @@ func (p *runPage) steps(st *journal.State) {
 	}
 	for _, i := range st.Items {
 		row := stepRow{
-			Step: i.Key, Phase: i.Phase, Uses: i.Step.Uses, Attempt: i.Attempt, Took: i.Took, Until: i.Until, Error: i.Error, Advice: i.Advice,
+			Step: i.Key, Phase: journal.Unasked(st, i), Uses: i.Step.Uses, Attempt: i.Attempt, Took: i.Took, Until: i.Until, Error: i.Error, Advice: i.Advice,
 			Effect: planned[i.Key].Effect, Changes: changesOf(planned[i.Key].Observed, planned[i.Key].Intended),
 		}
 		if i.Finding != nil {
 			row.Changes = changesOf(i.Finding.Observed, i.Finding.Intended)
 		}
-		if i.Phase == journal.StepAsking {
+		if row.Phase == journal.StepAsking {
 			row.Asks = noteOf(i, st.Header.Plan)
 		}
 		row.Rerun = i.Phase != journal.StepWaiting && i.Phase != journal.StepAsking && st.Rerunnable(i.Key) == nil && !p.Executed

@@ -52,10 +52,8 @@ func rowOf(s seen) runRow {
 	if st.Held != "" {
 		row.Reason = st.Held
 	}
-	for _, i := range st.Items {
-		if i.Phase == journal.StepAsking {
-			row.Asks = append(row.Asks, question{i.Key, noteOf(i, st.Header.Plan), i.Until})
-		}
+	for _, i := range journal.Asking(st) {
+		row.Asks = append(row.Asks, question{i.Key, noteOf(i, st.Header.Plan), i.Until})
 	}
 	return row
 }

@@ -278,12 +278,13 @@ func (v *variable) keeper(ctx context.Context, on *cluster.Cluster, db engine.Da
 }
 
 // refuseLive says how else a variable is changed that cannot be while the server runs.
-func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engine.Database, restart *engine.NeedsRestart) error {
-	advice := "set it with persist: only, then server.restart"
+func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engine.Database, needs *engine.NeedsRestart) error {
+	restart := "restart the server: plimsoll runbook run mysql/rolling-restart --cluster " + hint.Quoted(on.Name)
+	advice := "set it with persist: only, then " + restart
 	if _, err := v.keeper(ctx, on, db); err != nil {
-		advice = "write it into the server's option file, then server.restart"
+		advice = "write it into the server's option file, then " + restart
 	}
-	return &hint.PermanentError{Reason: restart.Error(), Advice: advice}
+	return &hint.PermanentError{Reason: needs.Error(), Advice: advice}
 }
 
 // Undo puts back what the first check saw, on the server that it saw it on. A value that was changed since stays, and the other is put back.

@@ -45,7 +45,7 @@ type startNode struct{ Name, Address string }
 func newInitTrial(c console.Streams) *cobra.Command {
 	s := start{}
 	cmd := &cobra.Command{
-		Use: "trial [FILE]", Short: "Write a trial that compares two settings", Args: cobra.MaximumNArgs(1),
+		Use: "trial [FILE]", Short: "Write a trial that compares two settings", Args: console.Some(0, 1),
 		Example: "  plimsoll init trial\n  plimsoll init trial pool.yaml --engine mysql",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return writeStart(c, "trial", orElse(args, "trial.yaml"), s)
@@ -58,7 +58,7 @@ func newInitTrial(c console.Streams) *cobra.Command {
 func newInitRunbook(c console.Streams) *cobra.Command {
 	s := start{}
 	cmd := &cobra.Command{
-		Use: "runbook [FILE]", Short: "Write a runbook that makes one change, and checks it", Args: cobra.MaximumNArgs(1),
+		Use: "runbook [FILE]", Short: "Write a runbook that makes one change, and checks it", Args: console.Some(0, 1),
 		Example: "  plimsoll init runbook add-index.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return writeStart(c, "runbook", orElse(args, "runbook.yaml"), s)
@@ -72,7 +72,7 @@ func newInitInventory(c console.Streams) *cobra.Command {
 	s := start{}
 	var addresses []string
 	cmd := &cobra.Command{
-		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: cobra.MaximumNArgs(1),
+		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: console.Some(0, 1),
 		Example: "  plimsoll init inventory --address db1.example:3306 --address db2.example:3306 --environment staging",
 		RunE: func(_ *cobra.Command, args []string) error {
 			for i, address := range addresses {

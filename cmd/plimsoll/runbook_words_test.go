@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/runbook/journal"
@@ -51,10 +54,16 @@ func TestAnswersToARunThatWaits(t *testing.T) {
 			}
 			says(t, 0, "not today", "runbook", "history", run)
 			if c.answer == "reject" { // it failed, and keeps its cluster until it is given up
-				says(t, console.ExitBadInput, "0 steps of run "+run+" wait for approval", "runbook", "reject", run, "--yes")
+				says(t, console.ExitBadInput, "run "+run+" has failed: no step of it waits for approval", "runbook", "reject", run, "--yes")
 				says(t, 0, "run "+run+": cancelled", "runbook", "cancel", run, "--yes")
 			}
 			says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", "cancel", run, "--yes")
+			for _, answer := range []string{"approve", "reject"} { // it asks for nothing any more
+				says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", answer, run, "--yes")
+			}
+			if out, said, _ := typed(t, "runbook", "status", run); strings.Contains(out+said, "approv") {
+				t.Errorf("a cancelled run asks still: %s%s", out, said)
+			}
 		})
 	}
 }
@@ -165,5 +174,44 @@ steps:
 	interrupt()
 	if code := <-w.ended; code != console.ExitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; the cluster stays locked") {
 		t.Errorf("it ended with %d: %s", code, w.said())
+	}
+}
+
+// An input that no cluster could have a step take is bad input, as one that the runbook itself refuses.
+func TestAnInputThatAnActionRefusesIsBadInput(t *testing.T) {
+	staged(t, map[string]string{"waits.yaml": `
+runbook: own/waits
+inputs: {every: {default: 1s}}
+steps:
+  - {id: a, uses: wait, with: {run: "echo 1", want: "1", every: "${{ inputs.every }}"}}
+`})
+	for _, verb := range []string{"plan", "run"} {
+		says(t, console.ExitBadInput, "every must be at least 10ms", "runbook", verb, "waits.yaml", "--cluster", "orders", "-i", "every=1ms")
+	}
+}
+
+// What a command takes is said in our words, with the code of bad input.
+func TestWrongArgumentsAreBadInput(t *testing.T) {
+	seen := 0
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+		if cmd.Args == nil || cmd.Hidden || cmd.Annotations[console.OnlyNoun] != "" {
+			return
+		}
+		for _, args := range [][]string{nil, {"a", "b", "c", "d", "e", "f"}} {
+			if err := cmd.Args(cmd, args); err != nil {
+				seen++
+				if !errors.As(err, &console.UsageError{}) {
+					t.Errorf("%s with %d arguments: %v", cmd.CommandPath(), len(args), err)
+				}
+			}
+		}
+	}
+	look(newRoot(console.Streams{}))
+	if seen < 50 {
+		t.Errorf("only %d refusals", seen)
 	}
 }

@@ -56,10 +56,8 @@ func unanswered(ctx context.Context, s *Service) []journal.Message {
 		if err != nil {
 			continue
 		}
-		for _, i := range st.Items {
-			if i.Phase == journal.StepAsking && st.Outcome == "" {
-				all = append(all, journal.Message{Say: "approve", Step: i.Key, Plan: st.Header.Plan.Hash, Reason: run.ID})
-			}
+		for _, i := range journal.Asking(st) {
+			all = append(all, journal.Message{Say: "approve", Step: i.Key, Plan: st.Header.Plan.Hash, Reason: run.ID})
 		}
 	}
 	return all

@@ -97,11 +97,11 @@ type Prepared struct {
 // Prepare plans: it opens the cluster, executes every check, and looks at the gate. It changes nothing.
 func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err error) {
 	inputs, err := q.Book.Resolve(q.Inputs)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = q.Book.CheckInputs(inputs)
 	}
-	if err := q.Book.CheckInputs(inputs); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, unfit(ctx, s, q, err)
 	}
 	if s.Call != nil {
 		q.Cluster = s.Call(q.Cluster)
@@ -169,6 +169,22 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
+}
+
+// unfit is why a runbook does not fit the cluster at all, where it does not: whoever lacks an input need not look for one then.
+func unfit(ctx context.Context, s *Service, q Request, lacks error) error {
+	if s.Call != nil {
+		q.Cluster = s.Call(q.Cluster)
+	}
+	on, err := s.Open(ctx, q.Cluster)
+	if err != nil {
+		return lacks
+	}
+	defer func() { _ = on.Close() }() // nothing was done there
+	if err := q.Book.Fits(on); err != nil {
+		return err
+	}
+	return lacks
 }
 
 // signable refuses a runbook with a step that is approved with a key, where no keys are known.

@@ -32,18 +32,22 @@ func (s *State) MayApprove(i *Step, w Message) error {
 	case own && notRequester:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by another person", s.Header.By, i.Key),
-			Advice: "the runbook demands it (not_requester); another person runs: plimsoll runbook approve RUN",
+			Advice: "the runbook demands it (not_requester); " + byAnother,
 		}
 	case own && other:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and in production another person must approve", s.Header.By),
-			Advice: "another person runs: plimsoll runbook approve RUN; with approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
+			Advice: byAnother + "; with approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}
 	}
 	return nil
 }
+
+// byAnother is how another person approves: the state folder of who began the run is for that account alone.
+const byAnother = "another person approves on the web page, logged in (plimsoll serve --web-config FILE), or where runs are kept in a Postgres that both accounts " +
+	"use (state: {postgres: …} in plimsoll.yaml): plimsoll runbook approve RUN"
 
 // AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
 // where the runbook says so.

@@ -46,6 +46,9 @@ type PlanStep struct {
 	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
 	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
 	Denied   bool          `json:"denied,omitempty"`   // because the account lacks a privilege; not part of the hash
+
+	Impossible bool `json:"-"` // that is for its inputs, whatever the cluster is like
+	Absent     bool `json:"-"` // that is for something that is not there, such as a table, a variable or a node
 }
 
 // Group tells whether it stands for a rolling group whose targets are known only later.
@@ -123,10 +126,19 @@ func (p Plan) Trouble() error {
 		}
 	}
 	if len(advice) > 0 {
-		return hint.With(all, strings.Join(advice, "; "))
+		all = hint.With(all, strings.Join(advice, "; "))
+	}
+	if all != nil && !slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return !s.Impossible && (s.Failed || s.State == action.Unknown) }) {
+		return &ImpossibleError{all}
 	}
 	return all
 }
+
+// ImpossibleError says that steps have inputs that they can never have, whatever the cluster is like.
+type ImpossibleError struct{ Err error }
+
+func (e *ImpossibleError) Error() string { return e.Err.Error() }
+func (e *ImpossibleError) Unwrap() error { return e.Err }
 
 // failed says why a step cannot be checked, and which after it cannot either for the same want.
 func (p Plan) failed(n int) error {

@@ -34,6 +34,28 @@ const (
 	UndoneWithRemainders = "undone, with remainders"
 )
 
+// Asking are the steps of a run that wait for approval. A run that has ended, or that a person has cancelled, asks for nothing: no answer would
+// have it go on.
+func Asking(s *State) (all []*Step) {
+	if s.Outcome != "" || s.Stopping != nil {
+		return nil
+	}
+	for _, i := range s.Items {
+		if i.Phase == StepAsking {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Unasked is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits.
+func Unasked(s *State, i *Step) Phase {
+	if i.Phase == StepAsking && len(Asking(s)) == 0 {
+		return StepWaiting
+	}
+	return i.Phase
+}
+
 // Status is one word for how the run stands by its journal.
 func (s *State) Status() string {
 	switch {
@@ -48,10 +70,8 @@ func (s *State) Status() string {
 	case s.Held != "":
 		return "held"
 	}
-	for _, i := range s.Items {
-		if i.Phase == StepAsking {
-			return "asking"
-		}
+	if len(Asking(s)) > 0 {
+		return "asking"
 	}
 	if s.Events == 0 {
 		return "waiting"

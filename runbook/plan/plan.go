@@ -4,6 +4,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plimsoll/action"
@@ -74,15 +75,16 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	p.Inputs, p.Cluster, p.Skip = v.Inputs, v.Cluster, v.Skip
 	if err != nil || v.Skip || s.Uses == "" {
 		if err != nil {
-			p.Failed, p.Reason = true, journal.OneLine(err)
+			p.Failed, p.Impossible, p.Reason = true, true, journal.OneLine(err)
 		}
 		return p
 	}
 	task, err := b.Bind(s.Uses, v.Inputs)
-	if err == nil {
-		on, err = on.Cluster(ctx, v.Cluster)
-	}
 	if err != nil {
+		p.Failed, p.Impossible, p.Reason = true, true, journal.OneLine(err)
+		return p
+	}
+	if on, err = on.Cluster(ctx, v.Cluster); err != nil {
 		p.Failed, p.Reason = true, journal.OneLine(err)
 		return p
 	}
@@ -93,6 +95,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	if err != nil {
 		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
 		p.Denied = engine.ClassOf(err) == engine.Denied
+		p.Absent = engine.ClassOf(err) == engine.Missing || errors.Is(err, cluster.ErrNoNode)
 		return p
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason

@@ -43,7 +43,9 @@ type Vocabulary struct {
 	OfNoNode   []string                      // those of them that are of no node
 	Watched    func(expression string) error // refuses one that no watch can answer
 	Rounds     int
+	Nodes      int // how many nodes the cells have at most, n1 and so on; 0: not known, not checked
 	metrics    []Metric
+	text       string
 
 	millisecond float64 // in what the comparison at hand counts times in
 }
@@ -92,7 +94,7 @@ func asWritten(n ast.Node) string {
 
 // Compile reads an expectation; "and" makes several comparisons of it.
 func (t *Vocabulary) Compile(e Expectation) ([]Comparison, error) {
-	t.at = e.At
+	t.at, t.text = e.At, e.Text
 	tree, err := parser.Parse(plainNumbers(e.Text))
 	if err != nil {
 		var located *file.Error
@@ -171,6 +173,11 @@ func (t *Vocabulary) form(b *ast.BinaryNode, text string) (Comparison, error) {
 	case !rightInfo.measured: // throughput > 1000
 		c.Estimate, c.Ratio, c.Unit = left, leftInfo.positive, leftInfo.unit
 		c.Margin = rightFactor * right(nil) / leftFactor
+		if strings.Contains(b.String(), milliseconds) && !slices.ContainsFunc(t.metrics, mayBeTime) {
+			return c, t.at.Errorf("%q compares %s, which is %s, with a time", text, t.metrics[0], unitWords[t.metrics[0].Unit()])
+		}
+	case unitWords[leftInfo.unit] != "" && unitWords[rightInfo.unit] != "" && leftInfo.unit != rightInfo.unit:
+		return c, t.at.Errorf("%q compares %s with %s", text, unitWords[leftInfo.unit], unitWords[rightInfo.unit])
 	case leftInfo.positive && rightInfo.positive && leftFactor > 0 && rightFactor > 0:
 		c.Estimate = func(v []float64) float64 { return left(v) / right(v) }
 		c.Ratio, c.Unit, c.Margin = true, "ratio", rightFactor/leftFactor
@@ -181,6 +188,12 @@ func (t *Vocabulary) form(b *ast.BinaryNode, text string) (Comparison, error) {
 	c.Metrics = t.metrics
 	return c, nil
 }
+
+// unitWords are the units of the metrics that are no signals, for people.
+var unitWords = map[string]string{"per_second": "a number per second", "share": "a share", "ms": "a time", "count": "a number"}
+
+// mayBeTime tells whether a metric is a time, or a signal, whose name may not tell its unit.
+func mayBeTime(m Metric) bool { return m.OfSignal() || m.Unit() == "ms" }
 
 // factorOut splits constant factors off a product: 0.9 * x, x * 0.9, x / 2.
 func (t *Vocabulary) factorOut(n ast.Node) (float64, ast.Node) {

@@ -94,7 +94,7 @@ func TestExpectationsNameSignals(t *testing.T) {
 func TestExpectationsOnSignalsAreRefused(t *testing.T) {
 	compiler := Vocabulary{
 		at: &document.Node{File: "t.yaml", Line: 9, Column: 3}, Phases: []string{"baseline"}, Operations: []string{"read"}, Rounds: 3,
-		Signals: []string{"mysql.threads_running", "mysql.replica_lag_seconds", "mysql.replica_lag_seconds.*", "load.backlog"}, OfNoNode: []string{"load.backlog"},
+		Signals: []string{"mysql.threads_running", "mysql.replica_lag_seconds", "mysql.replica_lag_seconds.*", "load.backlog"}, OfNoNode: []string{"load.backlog"}, Nodes: 2,
 	}
 	for text, want := range map[string]string{
 		`highest("mysql.replica_lag_second.n1") < 5`:                  `did you mean "mysql.replica_lag_seconds.n1"?`,
@@ -108,6 +108,10 @@ func TestExpectationsOnSignalsAreRefused(t *testing.T) {
 		`highest("load.backlog").on("n1") < 5`:                        "shown by the load generator",
 		`highest("mysql.threads_running").of("read") < 5`:             "not by operation",
 		`highest("mysql.threads_running").recovery < 5`:               `unknown phase "recovery"`,
+		`throughput["c"] > 1`:                                         `unknown variant "c": this trial compares no variants`,
+		`warmth.on("n3") > 0.5`:                                       `on("n3"): no such node, the cluster has n1 to n2`,
+		`throughput > 100ms`:                                          `compares throughput, which is a number per second, with a time`,
+		`p99(response) < 0.5 * throughput`:                            `compares a time with a number per second`,
 		`highest("mysql.replica_lag_seconds") - p99(response) < 20ms`: "in seconds and in milliseconds",
 	} {
 		if _, err := compiler.Compile(Expectation{Text: text, At: compiler.at}); err == nil || !strings.Contains(err.Error(), want) {

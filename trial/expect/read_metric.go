@@ -1,9 +1,11 @@
 package expect
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/result"
@@ -110,12 +112,19 @@ func (t *Vocabulary) member(n *ast.MemberNode) (Metric, error) {
 	case slices.Contains(t.Variants, name.Value):
 		m.Variant = name.Value
 		return m, nil
+	case len(t.Variants) == 0 && t.bracketed(name.Value):
+		return m, t.at.Errorf("unknown variant %q: this trial compares no variants", name.Value).WithHint("a phase is named by .during(%q); compare: {variant: …} compares variants", name.Value)
 	case !strings.HasSuffix(n.String(), "."+name.Value): // no phase has such a name
 		return m, t.unknown("variant", name.Value, t.Variants)
 	case slices.Contains(t.Phases, name.Value), len(t.Variants) == 0:
 		return t.during(m, name.Value)
 	}
 	return m, t.unknown("variant or phase", name.Value, slices.Concat(t.Variants, t.Phases))
+}
+
+// bracketed tells whether a name that is no phase was written in brackets, as variants are.
+func (t *Vocabulary) bracketed(name string) bool {
+	return !slices.Contains(t.Phases, name) && (strings.Contains(t.text, `["`+name+`"]`) || strings.Contains(t.text, "['"+name+"']"))
 }
 
 // method reads .during("phase"), .of("operation") and .at("factor", level).
@@ -152,8 +161,19 @@ func (t *Vocabulary) onNode(m Metric, n ast.Node) (Metric, error) {
 	case !m.ofNode() && !m.OfSignal():
 		return m, t.at.Errorf("%s is not measured by node; only signals, warmth and warm_time are", m.Name)
 	}
+	if number, err := strconv.Atoi(strings.TrimPrefix(name.Value, "n")); err == nil && t.Nodes > 0 && number > t.Nodes {
+		return m, t.at.Errorf("on(%q): no such node, the cluster has %s", name.Value, nodesTo(t.Nodes))
+	}
 	m.Node = name.Value
 	return m, nil
+}
+
+// nodesTo names the nodes of a cluster of so many.
+func nodesTo(n int) string {
+	if n == 1 {
+		return "n1 alone"
+	}
+	return fmt.Sprintf("n1 to n%d", n)
 }
 
 var nodeName = regexp.MustCompile(`^(primary|replica|n[1-9][0-9]*)$`)

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"slices"
 
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/journal"
 	"plimsoll/trial/spec"
 )
 
@@ -57,7 +61,8 @@ func ofPlan(t *spec.Trial, name string, p *execute.Prepared, err error, first bo
 		return []Foreseen{foreseen(t, name, err)}
 	case err != nil && first:
 		f := foreseen(t, name, err)
-		f.Must = false
+		var permanent *hint.PermanentError
+		f.Must = errors.Is(err, cluster.ErrNoNode) || engine.ClassOf(err) == engine.Missing || errors.As(err, &permanent)
 		return []Foreseen{f}
 	case err != nil:
 		return nil // an earlier change may make it possible
@@ -73,7 +78,7 @@ func ofPlan(t *spec.Trial, name string, p *execute.Prepared, err error, first bo
 	}
 	if trouble := p.Header.Plan.Trouble(); trouble != nil && first {
 		f := foreseen(t, name, trouble)
-		f.Must = false // the load, or time, may change it
+		f.Must = slices.ContainsFunc(p.Header.Plan.Steps, func(s journal.PlanStep) bool { return s.Impossible || s.Absent }) // else the load, or time, may change it
 		all = append(all, f)
 	}
 	return all

@@ -52,7 +52,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name := "trial " + r.trial.Name
+	name := action.TrialHolder(r.trial.Name)
 	s := &runs{dir: r.options.Dir, service: &execute.Service{
 		Store: store, Actions: r.parts.Actions, User: name, Holder: name, ClusterLock: r.parts.ClusterLock,
 		Open: r.clusterOf,

@@ -49,3 +49,22 @@ func TestATimelineTakesSQLAndCommands(t *testing.T) {
 		}
 	}
 }
+
+// A node that the cluster does not have is told from the file alone, unless an earlier runbook may have added it.
+func TestNodesOfATimelineAreThoseOfTheCluster(t *testing.T) {
+	parts := spectest.Parts()
+	parts.Actions = action.Generic()
+	const sql = `{run: {sql: "DO 1", on: n3}}`
+	for text, want := range map[string]string{
+		"cluster: {engine: mysql}\ntimeline: [" + sql + "]\n":                                         `sql: no node "n3", the cluster has n1 alone`,
+		"cluster: {engine: mysql, nodes: 2}\ntimeline: [" + sql + "]\n":                               `sql: no node "n3", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 3}\ntimeline: [" + sql + "]\n":                               "",
+		"cluster: {engine: mysql}\ntimeline: [" + sql + "]\nexpect: ['warmth.on(\"n7\") > 0.5']\n":    `no node "n3"`,
+		"cluster: {engine: mysql}\ntimeline: [{baseline: 5s}]\nexpect: ['warmth.on(\"n7\") > 0.5']\n": `on("n7"): no such node, the cluster has n1 alone`,
+	} {
+		_, err := spec.Parse("t.yaml", []byte("trial: t\nload: {workload: oltp}\n"+text), spec.Options{}, parts)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -27,6 +27,8 @@ func (t *Trial) compileExpectations(parts Parts) error {
 			c.Changes = append(c.Changes, s.Phase)
 		}
 	}
+	nodes := t.nodesAt(parts)
+	c.Nodes = nodes[len(nodes)-1]
 	c.Audited = !slices.ContainsFunc(t.Cells, func(c *Cell) bool { return c.Ledger == nil })
 	operations := map[string]bool{}
 	for _, cell := range t.Cells {

@@ -1,9 +1,13 @@
 package spec
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
+	"plimsoll/action"
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 )
@@ -61,6 +65,64 @@ func (t *Trial) validateTimeline(parts Parts) error {
 		if s := &t.Timeline[i]; s.Call != nil {
 			ps.Add(s.Call.At, parts.resolve(s.Call, t.Cluster.Nodes))
 			s.Phase = s.Call.Name()
+		}
+	}
+	if ps.Err() == nil {
+		ps.Add(t.Document, t.checkNodes(parts))
+	}
+	return ps.Err()
+}
+
+// nodesAt is how many nodes the cells have at most before each step of the timeline, and after the last; 0 where that is not known: of a
+// cluster that exists, and after a runbook, which may add some.
+func (t *Trial) nodesAt(parts Parts) []int {
+	n, known := t.Cluster.Nodes, t.Existing == nil && len(t.Prepare) == 0
+	for _, v := range t.Compare.Variants {
+		n, known = max(n, v.Nodes), known && len(v.Prepare) == 0
+	}
+	var all []int
+	now := func() {
+		if known {
+			all = append(all, n)
+			return
+		}
+		all = append(all, 0)
+	}
+	for _, s := range t.Timeline {
+		now()
+		if s.Call == nil {
+			continue
+		}
+		if f, is := parts.Fault(s.Call.Change); is {
+			n += f.Grows
+		}
+		known = known && (s.Call.Book == nil || s.Call.Change == sqlName || s.Call.Change == action.CommandName)
+	}
+	now()
+	return all
+}
+
+// checkNodes refuses nodes that the cluster does not have, in what runbooks and actions of the timeline are given.
+func (t *Trial) checkNodes(parts Parts) error {
+	var ps document.Problems
+	nodes := t.nodesAt(parts)
+	for i, s := range t.Timeline {
+		if s.Call == nil || s.Call.Book == nil || s.Call.With == nil || nodes[i] == 0 || s.Call.Refused != "" {
+			continue
+		}
+		for _, e := range s.Call.With.Entries {
+			in := s.Call.Book.Inputs[e.Key]
+			if !(in.Type == "node" && in.Of == "" || s.Call.Made && e.Key == "node") || e.Value.Kind != document.Scalar {
+				continue
+			}
+			if number, err := strconv.Atoi(strings.TrimPrefix(e.Value.Text, "n")); err == nil && number >= 1 && number <= nodes[i] || strings.Contains(e.Value.Text, "${{") {
+				continue
+			}
+			has := fmt.Sprintf("n1 to n%d", nodes[i])
+			if nodes[i] == 1 {
+				has = "n1 alone"
+			}
+			ps.Add(e.Value, e.Value.Errorf("%s: no node %q, the cluster has %s", s.Call.Name(), e.Value.Text, has))
 		}
 	}
 	return ps.Err()

@@ -34,6 +34,16 @@ func Exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// Some expects from least to most arguments, any number with most 0, and says what is expected where others are given.
+func Some(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most == 0 || len(args) <= most) {
+			return nil
+		}
+		return UsageError{Text: "expected " + cmd.UseLine(), Hint: cmd.CommandPath() + " --help"}
+	}
+}
+
 // Completing gives a flag its offers.
 func Completing(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {

@@ -12,6 +12,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/internal/document"
 	"plimsoll/lab"
+	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
 )
 
@@ -91,6 +92,9 @@ func Tell(c Streams, err error) int {
 	}
 	var unread *fs.PathError
 	if absent := (*plan.InputError)(nil); errors.As(err, &absent) && errors.Is(err, cluster.ErrNoNode) {
+		return ExitBadInput
+	}
+	if impossible := (*journal.ImpossibleError)(nil); errors.As(err, &impossible) {
 		return ExitBadInput
 	}
 	if errors.As(err, &input) || errors.As(err, &target) && !errors.As(err, &unread) {

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 )
@@ -40,19 +41,14 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 				if is := st.Header.Plan.Hash; !strings.HasPrefix(is, plan) {
 					return console.UsageError{Text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), Hint: "without --yes the plan is shown first, so that you can read it before you answer"}
 				}
-				var asking []*journal.Step
-				for _, i := range st.Items {
-					if i.Phase == journal.StepAsking && (w.Step == "" || w.Step == i.Key) {
-						asking = append(asking, i)
-					}
-				}
-				if len(asking) != 1 {
-					return console.UsageError{Text: fmt.Sprintf("%d steps of run %s wait for approval", len(asking), args[0]), Hint: "plimsoll runbook " + verb + " " + args[0] + " --step STEP; plimsoll runbook status " + args[0] + " lists them"}
+				asking, err := askedBy(st, args[0], verb, w.Step)
+				if err != nil {
+					return err
 				}
 				if verb == "approve" {
 					w.By, w.Known = d.User, d.Known
 					if key == "" { // else the signer counts
-						if err := st.MayApprove(asking[0], w); err != nil {
+						if err := st.MayApprove(asking, w); err != nil {
 							return journal.RefusalOf(err, args[0])
 						}
 					} else if st.Header.Signers == "" {
@@ -61,12 +57,12 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 					}
 				}
 				printPlan(c.Err, &execute.Prepared{Header: st.Header})
-				if err := console.Confirm(c, yes, fmt.Sprintf("%s step %s of this plan? %s", verb, asking[0].Key, asking[0].Caution)); err != nil {
+				if err := console.Confirm(c, yes, fmt.Sprintf("%s step %s of this plan? %s", verb, asking.Key, asking.Caution)); err != nil {
 					return err
 				}
-				w.Say, w.Step, w.Plan = verb, asking[0].Key, st.Header.Plan.Hash
+				w.Say, w.Step, w.Plan = verb, asking.Key, st.Header.Plan.Hash
 				if key != "" {
-					if err := signApproval(ctx, &w, args[0], key, st, asking[0]); err != nil {
+					if err := signApproval(ctx, &w, args[0], key, st, asking); err != nil {
 						return err
 					}
 				}
@@ -93,6 +89,33 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 		cmd.Flags().StringVar(&key, "sign", "", "file of your ssh key, or of the public key whose private key your agent holds; the approval is signed with it")
 	}
 	return cmd
+}
+
+// askedBy is the step of a run that an answer is for: the one named, or the only one that waits for approval.
+func askedBy(st *journal.State, run, verb, step string) (*journal.Step, error) {
+	asking := journal.Asking(st)
+	switch {
+	case st.Outcome.Over():
+		return nil, console.UsageError{Text: "run " + run + " has ended: " + st.Status()}
+	case st.Outcome != "":
+		return nil, console.UsageError{Text: "run " + run + " has failed: no step of it waits for approval", Hint: st.ContinueHint(run)}
+	case st.Stopping != nil:
+		return nil, console.UsageError{Text: "run " + run + " is being cancelled: no step of it waits for approval", Hint: "plimsoll runbook status " + run}
+	case len(asking) == 0:
+		return nil, console.UsageError{Text: "no step of run " + run + " waits for approval", Hint: "plimsoll runbook status " + run}
+	}
+	var keys []string
+	for _, i := range asking {
+		if i.Key == step || step == "" && len(asking) == 1 {
+			return i, nil
+		}
+		keys = append(keys, i.Key)
+	}
+	text := fmt.Sprintf("%d steps of run %s wait for approval: %s", len(keys), run, strings.Join(keys, ", "))
+	if step != "" {
+		text = fmt.Sprintf("step %s of run %s does not wait for approval; %s does", step, run, strings.Join(keys, ", "))
+	}
+	return nil, console.UsageError{Text: text, Hint: "plimsoll runbook " + verb + " " + run + " --step " + hint.Quoted(keys[0])}
 }
 
 // signApproval has a person's ssh key sign an approval, and looks at once whether it will be taken.

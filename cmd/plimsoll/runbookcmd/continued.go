@@ -35,7 +35,7 @@ func accompany(ctx context.Context, c console.Streams, d *runs.Service, e *durab
 // atWork tells whether a run is at work, and not waiting for people.
 func atWork(ctx context.Context, d *runs.Service, run string) bool {
 	st, err := d.State(ctx, run)
-	return err == nil && st.Outcome == "" && !st.Parked && !slices.ContainsFunc(st.Items, func(i *journal.Step) bool { return i.Phase == journal.StepAsking })
+	return err == nil && st.Outcome == "" && !st.Parked && len(journal.Asking(st)) == 0
 }
 
 // await returns when a run is not at work any more, or ctx has ended.

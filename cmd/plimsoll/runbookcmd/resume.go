@@ -29,7 +29,7 @@ again. A step that was interrupted and is not safe to repeat needs a person: res
 					if err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					}
-					return console.UsageError{Text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to resume", Hint: "to run one of its steps again: plimsoll runbook rerun " + args[0] + " --step STEP"}
+					return console.UsageError{Text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to resume", Hint: "to run one of its steps again: plimsoll runbook rerun " + args[0] + " --step STEP --reason REASON"}
 				}
 				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "resume", Reason: reason, Changed: changed}, asJSON)
 			})

@@ -53,7 +53,7 @@ running where the record must be complete.`,
 		Example: `  plimsoll superdisk status
   plimsoll superdisk status orders --watch
   plimsoll superdisk status orders --json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: console.Some(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.cluster = args[0]

@@ -18,7 +18,7 @@ func newList(c console.Streams) *cobra.Command {
 		Short:   "List the results below a folder",
 		Long:    "List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.",
 		Example: "  plimsoll trial list",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    console.Some(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := home.ResultsFolder()
 			if len(args) > 0 {

@@ -21,15 +21,15 @@ func newRm(c console.Streams) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "rm RESULT…", ValidArgsFunction: home.CompleteResults, Short: "Remove results",
-		Long:    "Remove result folders, given by path or by name below the results folder. Rehearsals that a gate counts are kept in the state folder and stay.",
+		Long:    "Remove result folders, given by path, by name below the results folder, or by the name of a trial, of which the newest is removed, as trial show shows it. Rehearsals that a gate counts are kept in the state folder and stay.",
 		Example: "  plimsoll trial rm results/binlog-cost/2026-01-31T12-00-00\n  plimsoll trial rm binlog-cost/2026-01-31T12-00-00 --yes",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    console.Some(1, 0),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var found []result.Listed
 			for _, name := range args {
 				dir := name
-				if _, err := os.Stat(dir); err != nil {
-					dir = filepath.Join(home.ResultsFolder(), name)
+				if filepath.IsLocal(name) && filepath.Clean(name) != "." { // else the newest of all would be meant
+					dir = home.ResultFolder(name)
 				}
 				if _, err := result.OpenHead(dir); err != nil { // nothing but a result is removed
 					if errors.Is(err, fs.ErrNotExist) { // one with a similar name is not proposed: it would be deleted

@@ -23,7 +23,7 @@ func newChanges(c console.Streams) *cobra.Command {
 		Long:  "List the changes that a watch recorded, oldest first, of one instance (CLUSTER/NODE) or of all.",
 		Example: `  plimsoll watch changes
   plimsoll watch changes orders/n1 --since 2d`,
-		Args: cobra.MaximumNArgs(1),
+		Args: console.Some(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			back, err := store.Duration(since)
 			if err != nil {

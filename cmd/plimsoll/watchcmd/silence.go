@@ -36,7 +36,7 @@ but no notification is sent. A running watch applies the silence within five sec
   plimsoll watch silence alertname=ReplicaLags cluster=orders
   plimsoll watch silence list
   plimsoll watch silence end d7cq2nxh`,
-		Args: cobra.MinimumNArgs(1),
+		Args: console.Some(1, 0),
 		RunE: func(_ *cobra.Command, args []string) error { return addSilence(c, args, o) },
 	}
 	cmd.Flags().StringVar(&o.lasts, "for", "1h", "how long, such as 30m, 2h or 1d")

@@ -16,7 +16,7 @@ func newTestRules(c console.Streams) *cobra.Command {
 		Short:   "Test rules by tests in promtool's format",
 		Long:    "Run test files as promtool test rules does: each gives series and the alerts that must fire on them.",
 		Example: `  plimsoll watch test-rules rules-tests.yaml`,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    console.Some(1, 0),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runWatchTestRules(cmd.Context(), c, args) },
 	}
 }
