@@ -68,6 +68,7 @@ type disksResult struct {
 	Compared int64          `json:"bytes_compared"` // of files, on one leg and on the other
 	Rebuilt  int            `json:"rebuilt,omitempty"`
 	Troubled []*diskTry     `json:"troubled,omitempty"`
+	Note     string         `json:"note,omitempty"` // a person's, on what became of the troubles
 }
 
 // onDisks attacks these runbooks, or all, and keeps what it finds. Each group of runbooks has a lab of its own.

@@ -22,14 +22,11 @@ to two machines, and each is where its provider says; the record of the legs mat
 acknowledged row is present; sha256 of files beside the database. Where both legs are in step, every block of every file is read from either leg, past md, and compared. ` + "`make disks`" + ` repeats
 this.
 
-On 25 and 26 November 2026 the machine was overloaded (two processors, load average 15 to 80). All eleven runbooks were attacked; the places that were not reached are listed below the
-table. **No process was killed inside an undo**: where the table counts no undo kills, runs were interrupted and undone, and the kills that were meant for the undo came before or after it.
-
-The problem of retire is the attack's: the runbook had just restarted the server, which closed the connection of the resume that was to remove the claim. It exits with 1 and advises to type it again, which
-the attack did not do; the next run removed the claim.
+On 25 and 26 November 2026 the machine was overloaded (two processors, load average 15 to 80). Runbooks that are missing in the table were not attacked in this way; the places that were not reached are listed
+below it.
 
 - **places**: at how many of the places above Plimsoll was killed, of how many. The others were not reached again by a process that resumed, because it found the step already done, or were not attacked yet.
-- **undo kills**: kills of a process that undid the run. **checks**: how many runs were examined at their end. **compared**: bytes of files that were read from both legs.
+- **undo kills**: kills of a process that undid the run; empty: runs were interrupted and undone, but no process was killed inside an undo. **checks**: how many runs were examined at their end. **compared**: bytes of files that were read from both legs.
 
 `
 
@@ -53,6 +50,9 @@ func disksTable(all []disksResult) string {
 				problems++
 				fmt.Fprintf(&troubles, "- `%s`, %s: %s\n", r.Runbook, t.What, strings.ReplaceAll(trouble, "\n", " "))
 			}
+		}
+		if problems > 0 && r.Note != "" {
+			fmt.Fprintf(&troubles, "  What became of it: %s\n", r.Note)
 		}
 		compared := ""
 		if r.Compared > 0 {

@@ -145,14 +145,12 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Outcome == journal.RunUndone && why != "":
 		tellUndone(c, st)
 		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
+	case st.Outcome == journal.RunDone && order != nil && order.Do == "cancel":
+		tellLeftOut(c, st)
+		return fmt.Errorf("run %s is %s: it was completed before it could be cancelled", run, st.Status())
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
-		for _, m := range st.Remainders() {
-			if !m.Undo {
-				fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, plan.OnCluster(m.Why, m.Cluster))
-			}
-		}
-		tellUndone(c, st)
+		tellLeftOut(c, st)
 		return console.WithCode{Code: console.ExitRemainders}
 	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == "cancel"):
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
@@ -162,8 +160,6 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		fmt.Fprintf(c.Err, "run %s: %s; the run is not done\n", run, cancelledBy(st))
 		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitTrouble}
-	case st.Outcome == journal.RunDone && order != nil && order.Do == "cancel":
-		return fmt.Errorf("run %s is done: it was completed before it could be cancelled", run)
 	case st.Outcome == journal.RunDone && idle(st):
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
 		return nil
@@ -179,6 +175,16 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// tellLeftOut says which targets a run that is done left out, and what an undo left as it is.
+func tellLeftOut(c console.Streams, st *journal.State) {
+	for _, m := range st.Remainders() {
+		if !m.Undo {
+			fmt.Fprintf(c.Err, "step %[2]s left out %[1]s: %[3]s\n", m.Target, m.Step, plan.OnCluster(m.Why, m.Cluster))
+		}
+	}
+	tellUndone(c, st)
 }
 
 // tellUndone says what the undo of a run left as it is.
