@@ -33,7 +33,7 @@ func TestAClaimWithoutARunNamesNone(t *testing.T) {
 // A run of a trial is known to no command about runs: the way out is the trial's own.
 func TestTheClaimOfATrialIsToldFromARuns(t *testing.T) {
 	e := &ClaimedError{Cluster: "orders", Run: "slow-3mdcq4", Holder: TrialHolder("slow"), Expired: true}
-	if hint := e.Hint(); strings.Contains(hint, "slow-3mdcq4") || strings.Contains(hint, "plimsoll runbook") || !strings.Contains(hint, "plimsoll trial run FILE --break-lock 'why'") {
+	if hint := e.Hint(); strings.Contains(hint, "slow-3mdcq4") || strings.Contains(hint, "plimsoll runbook") || !strings.Contains(hint, "plimsoll trial run FILE --break-lock REASON") {
 		t.Errorf("of one whose process has ended: %q", hint)
 	}
 	if e.Expired = false; e.Hint() != "wait until trial slow ends, or interrupt it (Ctrl-C) where it runs" {

@@ -1,6 +1,7 @@
 package cql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -123,7 +124,7 @@ func restartedByHand(ctx context.Context, on *cluster.Cluster, n cluster.Node) e
 	}
 	v, err := r.around(ctx, n)
 	if ctx.Err() != nil {
-		return err
+		return cmp.Or(err, context.Cause(ctx))
 	}
 	if is := v.member(n); !drained && err == nil && is != nil && is.Up {
 		return nil

@@ -89,7 +89,7 @@ func (m *ClusterLock) sameSince(ctx context.Context, c action.Claim, primary str
 	if err := m.locks.kept(ctx); err != nil {
 		return err
 	}
-	if !m.locks.any() && m.primary != "" && m.primary != primary {
+	if len(m.locks.sessions()) == 0 && m.primary != "" && m.primary != primary {
 		return errPrimaryChanged
 	}
 	c.Held, c.Break = false, false // a lock that another has now is never ended, however long its connection is silent
@@ -221,11 +221,7 @@ func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 	if err := m.awaitPrimary(ctx); err != nil {
 		return err
 	}
-	if m.locks.any() { // the claim was never written: whoever had the cluster before is told that we had it
-		if err, claimed := m.Claim(ctx, c), (*action.ClaimedError)(nil); err != nil && !errors.As(err, &claimed) {
-			return err
-		}
-	}
+	untold := m.trace(ctx, c)
 	clear := fmt.Sprintf("UPDATE plimsoll.claim SET run = '', holder = '' WHERE id = 1 AND run = %s AND epoch <= %d", admin.Text(c.Run), c.Epoch)
 	err = m.cluster.Execute(ctx, "", []string{clear}, func(int) {})
 	if engine.ClassOf(err) == engine.Missing { // no run has ever claimed this one
@@ -236,7 +232,19 @@ func (m *ClusterLock) Clear(ctx context.Context, c action.Claim) (err error) {
 			err = errors.Join(err, m.cluster.Execute(ctx, node, []string{clear}, func(int) {}))
 		}
 	}
-	return err
+	return errors.Join(untold, err)
+}
+
+// trace writes a claim that was kept in locks alone, if they still are ours, so that whoever had the cluster before finds that we had it.
+func (m *ClusterLock) trace(ctx context.Context, c action.Claim) error {
+	if len(m.locks.sessions()) == 0 || m.locks.kept(ctx) != nil {
+		return nil
+	}
+	err := m.Claim(ctx, c)
+	if claimed := (*action.ClaimedError)(nil); err == nil || errors.As(err, &claimed) {
+		return nil
+	}
+	return fmt.Errorf("record in the cluster that this run held it: %w", err)
 }
 
 // stands tells whether a node has the claim, as far as it is known: nobody may answer.

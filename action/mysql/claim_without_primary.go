@@ -39,7 +39,7 @@ const takeLock = "SELECT IF(IS_USED_LOCK('" + replication.ClaimLock + "') <=> CO
 // take takes the locks of nodes, or finds that they are ours; *action.ClaimedError when another has one, any other error when it
 // cannot be told.
 func (l *locks) take(ctx context.Context, on *cluster.Cluster, nodes []string, c action.Claim) error {
-	anew := slices.ContainsFunc(nodes, func(node string) bool { return !l.has(node) })
+	before := l.sessions()
 	found := make([]error, len(nodes))
 	var taking sync.WaitGroup
 	for i, node := range nodes {
@@ -51,6 +51,8 @@ func (l *locks) take(ctx context.Context, on *cluster.Cluster, nodes []string, c
 			return err
 		}
 	}
+	now := l.sessions()
+	anew := slices.ContainsFunc(nodes, func(node string) bool { return before[node] == nil || now[node] != before[node] })
 	if err := cmp.Or(found...); err != nil || !anew || !c.Slept {
 		return err
 	}
@@ -60,12 +62,12 @@ func (l *locks) take(ctx context.Context, on *cluster.Cluster, nodes []string, c
 // kept refuses a run that slept and has lost locks meanwhile: another may have had them.
 func (l *locks) kept(ctx context.Context) error {
 	l.mu.Lock()
-	held, lost := maps.Clone(l.held), l.lost
+	lost := l.lost
 	l.mu.Unlock()
 	if lost {
 		return errLockedAnew
 	}
-	for _, session := range held {
+	for _, session := range l.sessions() {
 		row, err := ask(ctx, session, "SELECT IS_USED_LOCK('"+replication.ClaimLock+"') <=> CONNECTION_ID()")
 		if err != nil || len(row) == 0 || row[0] != "1" {
 			return errors.Join(errLockedAnew, l.lose())
@@ -82,21 +84,22 @@ func (l *locks) lose() error {
 	return l.Close()
 }
 
-func (l *locks) any() bool {
+// sessions are the connections that have locks, or are to have them, by node.
+func (l *locks) sessions() map[string]engine.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.held) > 0
+	return maps.Clone(l.held)
 }
 
 // errLockedAnew says that a run which slept has locks that it did not have before: another may have had them meanwhile, and given them back
 // without a trace, as a server that takes no writes keeps none.
 var errLockedAnew error = &engine.Error{
-	Kind: engine.Unavailable, Text: "the cluster had no primary, and does not tell whether another run held it while this process slept",
+	Kind: engine.Unavailable, Text: "the cluster had no primary, and does not tell whether another run held it while this process was suspended",
 }
 
-// errPrimaryChanged says that a run which slept finds another primary than the one that has its claim.
+// errPrimaryChanged says that a run which was suspended finds another primary than the one that has its claim.
 var errPrimaryChanged error = &engine.Error{
-	Kind: engine.Unavailable, Text: "another node has become the primary while this process slept, and the cluster does not tell whether another run held it",
+	Kind: engine.Unavailable, Text: "another node is the primary than the one that has the claim of this run, and the cluster does not tell whether another run held it while this process was suspended",
 }
 
 func (l *locks) takeOne(ctx context.Context, on *cluster.Cluster, node string, c action.Claim) error {

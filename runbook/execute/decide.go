@@ -86,7 +86,7 @@ func claimedEvent(r *runner) *journal.Event {
 
 // parkedEvent ends the session before the run, and says if nobody takes the writes of the cluster meanwhile.
 func parkedEvent(r *runner, reason string) *journal.Event {
-	if closed := closed(r, 3*time.Second); closed != "" {
+	if closed := closed(r, 6*time.Second); closed != "" {
 		reason += "; " + closed
 	}
 	return &journal.Event{Kind: journal.Parked, Reason: reason, Past: past(r.held.Lost())}
@@ -296,7 +296,9 @@ func (r *runner) cancel() *journal.Event {
 		return nil // it is looked first what came of what was begun
 	}
 	if refused := r.refusal(); refused != "" && stepReverting(r) == nil {
-		return &journal.Event{Kind: journal.Parked, Reason: "the cancellation was refused: " + refused, Forward: true}
+		e := parkedEvent(r, "the cancellation was refused: "+refused)
+		e.Forward = true
+		return e
 	}
 	if !r.state.Undoing {
 		return r.leave(stop)

@@ -106,7 +106,7 @@ func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
 	}
 	cannot := errors.New("write the journal: database or disk is full")
 	r := &runner{cluster: on, outside: t.Context(), state: &journal.State{Items: []*journal.Step{{Key: "demote", Phase: journal.StepDone, Acts: true}, {Key: "promote", Phase: journal.StepActing, Acts: true}}}}
-	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, "takes writes") {
+	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, nobodyAccepts) {
 		t.Errorf("of a cluster without a primary to have: %s", text)
 	}
 	on.Engine = shut{}
@@ -120,7 +120,7 @@ func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
 		t.Errorf("a run that is parked says: %s", e.Reason)
 	}
 	r.state.Items = []*journal.Step{{Key: "look", Phase: journal.StepDone}}
-	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, "takes writes") {
+	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, nobodyAccepts) {
 		t.Errorf("of a run that changed nothing: %s", text)
 	}
 }

@@ -122,6 +122,8 @@ func sessionEnd(r *runner, err error) error {
 	return err
 }
 
+const nobodyAccepts = " reports that it accepts writes"
+
 // closed says that nobody takes the writes of the cluster that a run has changed, as its servers say; "" if one does, or they do not say
 // within that time.
 func closed(r *runner, within time.Duration) string {
@@ -134,7 +136,7 @@ func closed(r *runner, within time.Duration) string {
 	if _, err := r.cluster.Primary(limited); !errors.Is(err, cluster.ErrNoPrimary) {
 		return ""
 	}
-	return "no node of " + r.cluster.Name + " reports that it accepts writes"
+	return "no node of " + r.cluster.Name + nobodyAccepts
 }
 
 func beginRun(ctx context.Context, r *runner) error {
@@ -257,10 +259,12 @@ func unclaim(ctx context.Context, r *runner, name string) error {
 
 // parkRun ends the session and leaves the run for a later one; of a run that has ended already, nothing is written behind its end.
 func parkRun(r *runner, reason string, cause error) error {
-	if r.state.Outcome != "" {
+	if r.state.Outcome.Over() {
 		return cause
 	}
-	if err := r.write(journal.Event{Kind: journal.Parked, Reason: reason, Past: past(cause)}); err != nil {
+	e := parkedEvent(r, reason)
+	e.Past = past(cause)
+	if err := r.write(*e); err != nil {
 		return err
 	}
 	r.tell(true)

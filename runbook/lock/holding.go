@@ -46,7 +46,7 @@ type holding struct {
 	lease durable.Lease
 	Asked time.Time // the cluster, last, by the wall clock: the other one stands still while a machine sleeps
 	slept bool      // for longer than the claim holds, and no clear answer since
-	// unsure is the answer of that time that was not clear.
+	// unsure is why the cluster's last answer left open whose it is; nil: it was clear.
 	unsure error
 	lost   error
 	why    error // the claim could not be stored when this was tried last
@@ -106,11 +106,10 @@ func (h *holding) MayAct(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.slept && h.lost == nil {
-		why := "nobody can be asked"
-		if h.unsure != nil {
-			why = journal.OneLine(h.unsure)
+		if h.unsure == nil {
+			return h.lose(fmt.Errorf("%w (it keeps no claim): plimsoll runbook resume %s continues, and checks each step first", ErrUnsure, h.claim.Run))
 		}
-		return h.lose(fmt.Errorf("%w (%s): plimsoll runbook resume %s asks again, and says how it goes on", ErrUnsure, why, h.claim.Run))
+		return h.lose(fmt.Errorf("%w (%s): plimsoll runbook resume %s asks again, and says how it goes on", ErrUnsure, journal.OneLine(h.unsure), h.claim.Run))
 	}
 	return h.lost
 }
@@ -237,6 +236,7 @@ func (h *holding) release(ctx context.Context, stays func(cluster string, why er
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.clusterLock != nil && h.lost == nil {
+		h.claim.Slept = h.slept || h.overslept()
 		if why := h.clusterLock.Clear(ctx, h.claim); why != nil {
 			err = stays(h.claim.Cluster, why)
 		}

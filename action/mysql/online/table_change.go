@@ -90,7 +90,7 @@ func (w *tableChange) blocked(ctx context.Context) (reason, advice string) {
 	case err != nil:
 		return fmt.Sprintf("Plimsoll cannot tell whether a tool of an earlier run is still working on the table: %v", err), "find out whether one is, and end it"
 	case len(running) > 0:
-		return fmt.Sprintf("a tool of an earlier run is still working on the table: process %d", running[0].ID()), fmt.Sprintf("wait until it has ended, or execute kill %d", running[0].ID())
+		return fmt.Sprintf("a tool of an earlier run is still working on the table: process %d", running[0].ID()), fmt.Sprintf("wait until it has ended, or end it on the machine where Plimsoll runs, in a shell: kill %d", running[0].ID())
 	case len(w.left.elsewhere) > 0:
 		return fmt.Sprintf("Plimsoll on another machine, or of another user, began to change the table, and its tool may still be running: %s", strings.Join(w.left.elsewhere, ", ")), remove
 	case len(w.left.foreign) > 0:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
@@ -31,17 +32,22 @@ func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) { return askB
 
 // askBut asks all nodes but one, of which it is known that it does not answer.
 func askBut(ctx context.Context, on *cluster.Cluster, but string) ([]peer, error) {
+	return askFor(ctx, on, but, func(string) time.Duration { return patience })
+}
+
+// askFor asks all nodes but one, and says how long each of them may take to answer.
+func askFor(ctx context.Context, on *cluster.Cluster, but string, patience func(node string) time.Duration) ([]peer, error) {
 	nodes, err := on.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return n.Name == but })
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	all := make([]peer, len(nodes))
 	var asking sync.WaitGroup
 	for i, n := range nodes {
 		asking.Go(func() {
+			limited, cancel := context.WithTimeout(ctx, patience(n.Name))
+			defer cancel()
 			is, err := statusOf(limited, on, n.Name)
 			if err != nil && limited.Err() == nil { // a connection that was cut meanwhile is made anew
 				is, err = statusOf(limited, on, n.Name)

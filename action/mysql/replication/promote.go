@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -152,12 +153,19 @@ func refuseUnlessAlone(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	return refuseWriters(others)
+}
+
+func refuseWriters(others []peer) error {
 	if o := taking(others); o != "" {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin -i node=NODE makes each of the others replicate from it. "+
-			"If not, make %[1]s read-only; plimsoll runbook resume RUN then continues", o)}
+			"If not, make %[1]s read-only, "+closing+"; plimsoll runbook resume RUN then continues", o)}
 	}
 	return nil
 }
+
+// closing is what a person executes to make a server read-only.
+const closing = "SET GLOBAL read_only = 1 (on MySQL super_read_only = 1)"
 
 // taking is the first node that accepts writes of its own; "" if none that answers does.
 func taking(nodes []peer) string {
@@ -172,16 +180,16 @@ func taking(nodes []peer) string {
 // stillAlone asks the others again, just before the server is opened: this process may have been suspended since, and another run may have
 // promoted one of them. It does not wait for nodes that hang a second time.
 func (p *promote) stillAlone(ctx context.Context, s *server) error {
-	quick, cancel := context.WithTimeout(ctx, cluster.HungTime)
-	defer cancel()
-	others, err := s.peers(quick)
-	switch o := taking(others); {
-	case o != "":
-		return refuseUnlessAlone(ctx, s)
-	case ctx.Err() != nil || quick.Err() == nil:
+	others, err := askFor(ctx, s.on, s.name(), func(node string) time.Duration {
+		if s.on.Hangs(node) {
+			return cluster.HungTime
+		}
+		return patience
+	})
+	if err != nil {
 		return err
 	}
-	return nil
+	return refuseWriters(others)
 }
 
 // refuseSecond refuses a server that accepts writes while another does too.
@@ -190,7 +198,7 @@ func refuseSecond(ctx context.Context, s *server) error {
 	if o := taking(others); err == nil && o != "" {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s and %s both accept writes", s.name(), o),
-			Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only: SET GLOBAL read_only = 1 (on MySQL super_read_only = 1). Then mysql/rejoin -i node=%[1]s, or mysql/rejoin -i node=%[2]s, makes that one replicate from the other", s.name(), o),
+			Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only, "+closing+". Then mysql/rejoin -i node=%[1]s, or mysql/rejoin -i node=%[2]s, makes that one replicate from the other", s.name(), o),
 		}
 	}
 	return err

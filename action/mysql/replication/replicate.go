@@ -109,11 +109,17 @@ func (r *replicate) source(ctx context.Context, on *cluster.Cluster) (*server, e
 	if second := taking(slices.DeleteFunc(all, func(p peer) bool { return p.name == first })); second != "" {
 		return nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("%s and %s both accept writes: which of them %s is to replicate from is not known", first, second, r.Node),
-			Advice: fmt.Sprintf("make the one that is not to be the primary read-only, SET GLOBAL read_only = 1 (on MySQL super_read_only = 1), and try again. "+
+			Advice: fmt.Sprintf("make the one that is not to be the primary read-only, "+closing+", and try again. "+
 				"Where both are meant to accept writes, name one in a runbook of your own: uses: mysql.replicate, with: {node: %s, source: %s}", r.Node, first),
 		}
 	}
-	return serverOf(ctx, on, first) // of the primary's name, where none accepts writes: that says so
+	if primary, err := on.Primary(ctx); first == "" && err == nil && primary.Name == r.Node {
+		return nil, &hint.PermanentError{
+			Reason: fmt.Sprintf("%s is the primary: no other node that answers accepts writes", r.Node),
+			Advice: "start the node that it is to replicate from and try again, or leave it as it is",
+		}
+	}
+	return serverOf(ctx, on, first) // with no name it means the primary: where none accepts writes, the error says so
 }
 
 // Undo makes it follow whom it followed before, or nobody.

@@ -115,6 +115,35 @@ func TestWhoIsToBeFollowedIsKnownOnlyWhereOneAcceptsWrites(t *testing.T) {
 	}
 }
 
+// A process may be suspended between its look at the other servers and the moment when it opens its own: they are asked once more.
+func TestAPromotionIsRefusedWhenAnotherServerWasPromotedMeanwhile(t *testing.T) {
+	n1 := &standIn{is: engine.ReplicationStatus{ServerID: "1", ReadOnly: true}}
+	n1.answers = func(statement string) (string, error) {
+		if strings.Contains(statement, "gtid_executed") { // the last that is asked of it before the promotion begins
+			n1.is.ReadOnly = false
+			return "", nil
+		}
+		return "1", nil
+	}
+	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: func(statement string) (string, error) {
+		if strings.Contains(statement, "gtid_executed") {
+			return "", nil
+		}
+		return "1", nil
+	}}
+	on := standIns{"n1": n1, "n2": n2}.cluster(t)
+	var refused *hint.PermanentError
+	_, err := (&promote{Node: "n2", Old: "n1"}).Act(t.Context(), on, action.Call{Progress: func(float64, string) {}})
+	if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") || errors.As(err, &action.NothingDone{}) {
+		t.Errorf("n1 was promoted meanwhile: %v", err)
+	}
+	for _, said := range n2.said {
+		if strings.Contains(said, "read_only = IF") {
+			t.Errorf("n2 was opened: %s", said)
+		}
+	}
+}
+
 // grown notes who was emptied.
 type grown struct {
 	cluster.Grower
