@@ -54,7 +54,7 @@ func TestTheFleetInATable(t *testing.T) {
 // What is left of the I/O credits has one name, in the table and of an instance.
 func TestWhatIsLeftOfTheBurstHasOneName(t *testing.T) {
 	view := view{Palette: terminal.Output{}.Palette(), width: 160}
-	if text := strings.Join(view.figures(sampleFleet().Instances[1]), "\n"); !strings.Contains(text, "burst left 30 min") {
+	if text := strings.Join(view.figures(sampleFleet().Instances[1]), "\n"); !strings.Contains(text, "burst left 30") {
 		t.Error(text)
 	}
 }
