@@ -93,7 +93,7 @@ func amount(v result.Verdict) string {
 func failedChange(v result.Verdict, unmet int) string {
 	text := strings.ToUpper(v.ChangeFailed[:1]) + strings.TrimSuffix(v.ChangeFailed[1:], ".") + "."
 	if unmet > 0 {
-		text += fmt.Sprintf(" Until then, %d of %d expectations %s not hold.", unmet, len(v.Claims), do(unmet))
+		text += fmt.Sprintf(" Until then, %d of %d expectations did not hold.", unmet, len(v.Claims))
 	}
 	return text
 }

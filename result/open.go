@@ -25,6 +25,9 @@ func Open(dir string) (*Result, error) {
 func OpenHead(dir string) (*Result, error) {
 	r := &Result{Dir: dir}
 	source, err := os.ReadFile(filepath.Join(dir, SpecFile))
+	if err == nil && !Is(dir) {
+		err = errors.New("it has no " + EventsFile)
+	}
 	if err != nil {
 		return nil, hint.With(fmt.Errorf("%s is no result folder: %w", dir, err), "plimsoll trial list shows the results")
 	}
@@ -39,6 +42,16 @@ func OpenHead(dir string) (*Result, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Is tells whether a folder is a result, or what plimsoll watch export wrote. The folder of a trial itself has its trial.yaml alone.
+func Is(dir string) bool {
+	for _, name := range []string{EventsFile, SpecFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *Result) readSeries() error {

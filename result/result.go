@@ -58,7 +58,7 @@ type Verdict struct {
 	Question        string                `json:"question"`
 	Partial         bool                  `json:"partial,omitempty"`       // interrupted: what there is was kept
 	Ended           *Ended                `json:"ended,omitempty"`         // of a trial that did not come to its end: how
-	ChangeFailed    string                `json:"change_failed,omitempty"` // of a FAIL that the change itself brought, because its run did not come to a good end: how
+	ChangeFailed    string                `json:"change_failed,omitempty"` // of a FAIL that the change itself brought: its run did not come to a good end, or was not refused as the trial expects
 	OneRound        bool                  `json:"one_round,omitempty"`     // it asked to be judged by a single round: whether rounds agree was not seen
 	Cells           []Cell                `json:"cells"`
 	Phases          []Phase               `json:"phases,omitempty"`

@@ -8,6 +8,12 @@ import (
 	"plimsoll/hint"
 )
 
+// OtherEngineError refuses a cluster of another engine than the runbook's.
+type OtherEngineError struct{ *hint.PermanentError }
+
+// Unwrap is the refusal.
+func (e *OtherEngineError) Unwrap() error { return e.PermanentError }
+
 // Fits refuses a cluster of another engine than the one that the runbook's actions work on. Steps with a condition are left out: it may
 // ask for the engine, and an action that is used on another one refuses by itself.
 func (b *Runbook) Fits(on *cluster.Cluster) (err error) {
@@ -16,10 +22,10 @@ func (b *Runbook) Fits(on *cluster.Cluster) (err error) {
 	}
 	eachUnconditional(b.Steps, func(s *Step) {
 		if a, ok := action.Find(b.Actions, s.Uses); ok && err == nil && a.Engine != "" && a.Engine != on.Engine.Name() {
-			err = &hint.PermanentError{
+			err = &OtherEngineError{&hint.PermanentError{
 				Reason: fmt.Sprintf("runbook %s is for clusters of engine %s (step %s uses %s), and cluster %s is of engine %s", b.Name, a.Engine, s.ID, a.Name, on.Name, on.Engine.Name()),
 				Advice: "choose another cluster, or another runbook: plimsoll runbook list",
-			}
+			}}
 		}
 	})
 	return err

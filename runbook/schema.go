@@ -54,6 +54,12 @@ func (*Gate) DocumentSchema() document.Schema { return document.StructSchema[Gat
 // DocumentSchema says which values a rehearsal may count for.
 func (*Alike) DocumentSchema() document.Schema {
 	text := document.TextSchema()
-	keys := document.Schema{"any": text, "from": text, "to": text, "why": text}
-	return document.AnyOf(document.EnumSchema("place"), document.Schema{"type": "object", "additionalProperties": false, "properties": keys})
+	of := func(keys ...string) document.Schema {
+		all := document.Schema{}
+		for _, key := range keys {
+			all[key] = text
+		}
+		return document.Schema{"type": "object", "additionalProperties": false, "properties": all, "required": keys}
+	}
+	return document.AnyOf(document.EnumSchema("place"), of("any"), of("from", "to", "why"))
 }

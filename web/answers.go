@@ -63,8 +63,11 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 		return nil, err
 	}
 	st := one.State
-	if st.Outcome != "" {
+	switch {
+	case st.Outcome.Over():
 		return nil, &badRequest{"run " + run + " has ended: " + st.Status(), "it asks for nothing any more: check the run"}
+	case st.Outcome != "":
+		return nil, &badRequest{"run " + run + " has failed: no step of it waits for approval", st.ContinueHint(run)}
 	}
 	asking := slices.DeleteFunc(journal.Asking(st), func(i *journal.Step) bool { return step != "" && i.Key != step })
 	if len(asking) == 0 {

@@ -184,7 +184,10 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
 	run := v.begin("test/fails", "orders")
-	h.await(run, "failed")
+	h.await(run, "failed") // it keeps its cluster, so it has not ended
+	if a := v.get("/runs/" + run + "/approve"); a.status != http.StatusBadRequest || !strings.Contains(a.body, "has failed") || strings.Contains(a.body, "has ended") || !strings.Contains(a.body, "plimsoll runbook resume "+run) {
+		t.Errorf("asked for its approval: %d: %s", a.status, a.body)
+	}
 	page := v.get("/runs/" + run).body
 	if !strings.Contains(page, "no such &lt;b&gt;disk&lt;/b&gt;") || strings.Contains(page, "\x1b") {
 		t.Errorf("the failure is not shown as it should: %q", page[strings.Index(page, "disk")-200:][:260])

@@ -33,7 +33,7 @@ func functions(book words.Book, now func() time.Time, given func(string) string)
 		"shape":   func(state any) string { return shapeOf(fmt.Sprint(state)) },
 		"parts":   parts,
 		"forEach": func(step string) bool { return strings.HasPrefix(step, "each[") },
-		"said":    func(t told) string { return said(book, t) },
+		"said":    func(t told) string { return said(book, now(), t) },
 		"list":    func(items ...string) []string { return items },
 		"has":     func(words, word string) bool { return slices.Contains(strings.Fields(words), word) },
 		"shell":   command,

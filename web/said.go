@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +11,8 @@ import (
 )
 
 // said is an entry of a run's journal in the language of the page. What a server, an action or a person said stays as it is.
-func said(book words.Book, t told) string {
-	text := saidOf(book, t.event)
+func said(book words.Book, now time.Time, t told) string {
+	text := saidOf(book, now, t.event)
 	if t.event.Order != nil {
 		text = strings.Join(slices.DeleteFunc([]string{saidOrder(book, *t.event.Order), text}, func(s string) bool { return s == "" }), "; ")
 	}
@@ -21,7 +22,7 @@ func said(book words.Book, t told) string {
 	return text
 }
 
-func saidOf(book words.Book, e journal.Event) string {
+func saidOf(book words.Book, now time.Time, e journal.Event) string {
 	with := func(text, more string) string {
 		if more == "" {
 			return text
@@ -38,7 +39,7 @@ func saidOf(book words.Book, e journal.Event) string {
 	case journal.Verified:
 		return book.Say("state.done")
 	case journal.Failed:
-		if left := time.Until(e.Until); left > 0 {
+		if left := e.Until.Sub(now); left > 0 {
 			return with(book.Say("said.again", rough(book, left)), e.Error)
 		}
 		return with(book.Say("state.failed"), e.Error)
@@ -60,12 +61,39 @@ func saidOf(book words.Book, e journal.Event) string {
 		if e.Skip {
 			return with(book.Say("state.skipped"), e.Reason)
 		}
+	case journal.Opened:
+		return saidOpened(book, e)
+	case journal.Stopping:
+		if e.Error != "" {
+			return with(book.Say("said.undo_failed"), e.Error)
+		}
+	case journal.Said:
+		if e.Claimed {
+			return book.Say("said.claimed", e.Cluster)
+		}
 	case journal.Undone:
 		if len(e.Left) == 0 {
 			return book.Say("state.undone")
 		}
+		var left []string
+		for _, what := range slices.Sorted(maps.Keys(e.Left)) {
+			left = append(left, what+" ("+e.Left[what]+")")
+		}
+		return with(book.Say("said.left"), strings.Join(left, ", "))
 	}
 	return e.Text()
+}
+
+// saidOpened is what is to be known of a session that begins.
+func saidOpened(book words.Book, e journal.Event) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(e.Unclaimed)) {
+		all = append(all, book.Say("said.unclaimed", name, e.Unclaimed[name]))
+	}
+	if e.Reason != "" {
+		all = append(all, book.Say("said.versions")+": "+e.Reason)
+	}
+	return strings.Join(all, "; ")
 }
 
 // saidOrder is what a person had a session do, and why.

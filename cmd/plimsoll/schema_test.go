@@ -114,6 +114,9 @@ func TestSchemasRefuseWhatTheReadersRefuse(t *testing.T) {
 			"runbook: a\nsteps: [{id: one, uses: sql.execute, with: {colour: red}}]\n",
 			"runbook: a\nsteps: [{uses: sql.execute}]\n",
 			"runbook: a\nlock: all\nsteps: []\n",
+			"runbook: a\ninputs: {size: {rehearse: {from: 64M, to: 1G}}}\nsteps: [{id: one, uses: sql.execute}]\n",
+			"runbook: a\ninputs: {size: {rehearse: {}}}\nsteps: [{id: one, uses: sql.execute}]\n",
+			"runbook: a\ninputs: {size: {rehearse: {any: it is a comment, why: so}}}\nsteps: [{id: one, uses: sql.execute}]\n",
 			"runbook: a\nsteps: [{id: each, rolling: {}, steps: [{id: in, colour: red}]}]\n",
 		},
 		"inventory": {

@@ -51,6 +51,14 @@ func TestTheFleetInATable(t *testing.T) {
 	}
 }
 
+// What is left of the I/O credits has one name, in the table and of an instance.
+func TestWhatIsLeftOfTheBurstHasOneName(t *testing.T) {
+	view := view{Palette: terminal.Output{}.Palette(), width: 160}
+	if text := strings.Join(view.figures(sampleFleet().Instances[1]), "\n"); !strings.Contains(text, "burst left 30") {
+		t.Error(text)
+	}
+}
+
 // What one instance has to say does not take the columns of all others: on eighty columns load, lag and waits are all seen.
 func TestALongReasonTakesTheRoomThatIsLeft(t *testing.T) {
 	fleet := sampleFleet()

@@ -86,7 +86,7 @@ func (v view) figures(i watch.Instance) []string {
 		add("IOPS", v.iops(i))
 		add("I/O", value(i.IO.Bytes, quantity.BytesPerSecond))
 		add("bucket", value(i.IO.Bucket, quantity.Share))
-		add("empty in", v.dry(i))
+		add("burst left", v.dry(i))
 	}
 	if i.Memory != nil {
 		add("pool", value(i.Memory.Pool, quantity.Bytes))

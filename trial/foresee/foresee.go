@@ -57,7 +57,7 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.C
 		}
 	}
 	if prepare != nil && t.RunsRunbooks() {
-		all = append(all, RunbooksAt(ctx, t, prepare, on.Name)...)
+		all = append(all, RunbooksAt(ctx, t, prepare, on.Name, AsItIs)...)
 	}
 	return all, ctx.Err()
 }

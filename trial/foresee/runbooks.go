@@ -32,40 +32,49 @@ func GuardrailsOf(rails []execute.GuardrailReading) []Foreseen {
 	return all
 }
 
+// Found is how a runbook of a trial finds its cluster, as far as a plan that is made now can tell.
+type Found int
+
+// How a runbook finds its cluster.
+const (
+	Changed  Found = iota // by an earlier runbook of the trial: a plan tells little
+	AsItIs                // perhaps another way than now: the trial's data and what it prepares are not there yet, or it has a cluster of its own
+	Prepared              // as it is now, with the trial's data and all that it prepares
+)
+
 // RunbooksAt plans the runbooks of a trial on a cluster: what their accounts lack and the room they take, the metrics of their guardrails,
-// and of the first, which finds the cluster as it is now, what its checks say.
-func RunbooksAt(ctx context.Context, t *spec.Trial, prepare func(context.Context, execute.Request) (*execute.Prepared, error), clusterName string) []Foreseen {
+// and of the first, which finds the cluster as the caller says, what its checks say.
+func RunbooksAt(ctx context.Context, t *spec.Trial, prepare func(context.Context, execute.Request) (*execute.Prepared, error), clusterName string, first Found) []Foreseen {
 	var all []Foreseen
-	first := true
 	for _, step := range t.Timeline {
 		call := step.Call
 		if call == nil {
 			continue
 		}
 		if call.Book == nil || call.Refused != "" {
-			first = false
+			first = Changed
 			continue
 		}
 		p, err := prepare(ctx, execute.Request{Book: call.Book, Cluster: clusterName, Inputs: call.Said})
 		all = append(all, ofPlan(t, call.Name(), p, err, first)...)
-		first = false
+		first = Changed
 	}
 	return all
 }
 
 // ofPlan is what a plan foretells of a run.
-func ofPlan(t *spec.Trial, name string, p *execute.Prepared, err error, first bool) []Foreseen {
+func ofPlan(t *spec.Trial, name string, p *execute.Prepared, err error, found Found) []Foreseen {
 	var lacks *execute.LackError
 	switch {
 	case errors.As(err, &lacks):
 		return []Foreseen{foreseen(t, name, err)}
-	case err != nil && first:
-		f := foreseen(t, name, err)
-		var permanent *hint.PermanentError
-		f.Must = errors.Is(err, cluster.ErrNoNode) || engine.ClassOf(err) == engine.Missing || errors.As(err, &permanent)
-		return []Foreseen{f}
-	case err != nil:
+	case err != nil && found == Changed:
 		return nil // an earlier change may make it possible
+	case err != nil:
+		var other *runbook.OtherEngineError
+		var permanent *hint.PermanentError
+		absent := errors.Is(err, cluster.ErrNoNode) || engine.ClassOf(err) == engine.Missing || errors.As(err, &permanent)
+		return []Foreseen{found.foretells(foreseen(t, name, err), errors.As(err, &other), absent)}
 	}
 	all := GuardrailsOf(p.Guardrails)
 	if len(p.Lacks) > 0 {
@@ -76,10 +85,20 @@ func ofPlan(t *spec.Trial, name string, p *execute.Prepared, err error, first bo
 			all = append(all, foreseen(t, name, err))
 		}
 	}
-	if trouble := p.Header.Plan.Trouble(); trouble != nil && first {
-		f := foreseen(t, name, trouble)
-		f.Must = slices.ContainsFunc(p.Header.Plan.Steps, func(s journal.PlanStep) bool { return s.Impossible || s.Absent }) // else the load, or time, may change it
-		all = append(all, f)
+	if trouble := p.Header.Plan.Trouble(); trouble != nil && found != Changed {
+		impossible := slices.ContainsFunc(p.Header.Plan.Steps, func(s journal.PlanStep) bool { return s.Impossible })
+		absent := slices.ContainsFunc(p.Header.Plan.Steps, func(s journal.PlanStep) bool { return s.Absent })
+		all = append(all, found.foretells(foreseen(t, name, trouble), impossible, absent))
 	}
 	return all
+}
+
+// foretells refuses what is so on any cluster, and what is absent where all that the trial makes is there. Anything else the load, or time,
+// may change.
+func (found Found) foretells(f Foreseen, always, absent bool) Foreseen {
+	f.Must = always || absent && found == Prepared
+	if !f.Must && found == AsItIs {
+		f.Why = "on this cluster, as it is now: " + f.Why
+	}
+	return f
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -16,31 +17,45 @@ import (
 )
 
 // What the load cannot change stops the trial before it: a node, table or variable that is not there, and inputs that no step can have.
+// On a cluster that has not the trial's data, or is not the trial's, only what is so on any cluster does.
 func TestWhatTheLoadCannotChangeStopsTheTrial(t *testing.T) {
 	failed := func(s journal.PlanStep) *execute.Prepared {
 		s.Key, s.Failed, s.Reason = "sat", true, "this server has no variable max_conections"
 		return &execute.Prepared{Header: journal.Header{Plan: journal.Plan{Steps: []journal.PlanStep{s}}}}
 	}
+	noNode := &plan.InputError{Input: "node", Err: hint.With(cluster.ErrNoNode, "did you mean n1?")}
+	another := &runbook.OtherEngineError{PermanentError: &hint.PermanentError{Reason: "runbook cql/drain is for clusters of engine cql"}}
+	noTable := fmt.Errorf("inputs: %w", &engine.Error{Kind: engine.Missing})
 	for name, c := range map[string]struct {
 		p     *execute.Prepared
 		err   error
-		first bool
+		found Found
 		must  bool
 		finds int
 	}{
-		"no such node":            {nil, &plan.InputError{Input: "node", Err: hint.With(cluster.ErrNoNode, "did you mean n1?")}, true, true, 1},
-		"of another engine":       {nil, &hint.PermanentError{Reason: "runbook cql/drain is for clusters of engine cql"}, true, true, 1},
-		"no such table":           {nil, fmt.Errorf("inputs: %w", &engine.Error{Kind: engine.Missing}), true, true, 1},
-		"no answer":               {nil, errors.New("i/o timeout"), true, false, 1},
-		"after an earlier change": {nil, cluster.ErrNoNode, false, false, 0},
-		"no such variable":        {failed(journal.PlanStep{Absent: true}), nil, true, true, 1},
-		"an impossible input":     {failed(journal.PlanStep{Impossible: true}), nil, true, true, 1},
-		"a check that failed":     {failed(journal.PlanStep{}), nil, true, false, 1},
-		"the second change":       {failed(journal.PlanStep{Absent: true}), nil, false, false, 0},
+		"no such node":                 {nil, noNode, Prepared, true, 1},
+		"of another engine":            {nil, another, Prepared, true, 1},
+		"refused for good":             {nil, &hint.PermanentError{Reason: "no"}, Prepared, true, 1},
+		"no such table":                {nil, noTable, Prepared, true, 1},
+		"no answer":                    {nil, errors.New("i/o timeout"), Prepared, false, 1},
+		"after an earlier change":      {nil, cluster.ErrNoNode, Changed, false, 0},
+		"no such variable":             {failed(journal.PlanStep{Absent: true}), nil, Prepared, true, 1},
+		"an impossible input":          {failed(journal.PlanStep{Impossible: true}), nil, Prepared, true, 1},
+		"a check that failed":          {failed(journal.PlanStep{}), nil, Prepared, false, 1},
+		"the second change":            {failed(journal.PlanStep{Absent: true}), nil, Changed, false, 0},
+		"no such node as it is":        {nil, noNode, AsItIs, false, 1},
+		"of another engine as it is":   {nil, another, AsItIs, true, 1},
+		"refused for good as it is":    {nil, &hint.PermanentError{Reason: "no"}, AsItIs, false, 1},
+		"no such table as it is":       {nil, noTable, AsItIs, false, 1},
+		"no such variable as it is":    {failed(journal.PlanStep{Absent: true}), nil, AsItIs, false, 1},
+		"an impossible input as it is": {failed(journal.PlanStep{Impossible: true}), nil, AsItIs, true, 1},
 	} {
-		found := ofPlan(&spec.Trial{Command: "plimsoll trial run t.yaml"}, "own/sat", c.p, c.err, c.first)
+		found := ofPlan(&spec.Trial{Command: "plimsoll trial run t.yaml"}, "own/sat", c.p, c.err, c.found)
 		if len(found) != c.finds || c.finds > 0 && (found[0].Must != c.must || !strings.HasPrefix(found[0].String(), "own/sat: ")) {
 			t.Errorf("%s: %+v", name, found)
+		}
+		if note := c.found == AsItIs && !c.must; c.finds > 0 && strings.Contains(found[0].Why, "on this cluster, as it is now: ") != note {
+			t.Errorf("%s: %q", name, found[0].Why)
 		}
 	}
 }

@@ -82,12 +82,16 @@ func refusalOf(r *runner, call spec.Call, err error, tell func(series.Event)) er
 
 // howEnded says of a run how it ended, and at which step.
 func howEnded(st *journal.State) string {
+	ended, after := map[journal.Outcome]string{journal.RunUndone: "was undone", journal.RunCancelled: "was cancelled"}[st.Outcome], ""
+	if ended != "" {
+		after = " and " + ended
+	}
 	for _, i := range st.Items {
 		if i.Phase == journal.StepFailed {
-			return fmt.Sprintf("%s at step %s: %s", st.Status(), i.Key, i.Error)
+			return fmt.Sprintf("failed at step %s%s: %s", i.Key, after, i.Error)
 		}
 	}
-	return fmt.Sprintf("%s: %s", st.Status(), st.Why)
+	return strings.TrimSuffix(cmp.Or(ended, string(journal.RunFailed))+": "+st.Why, ": ")
 }
 
 // abortTooLong says what a run was at when its time was over. One that a guardrail held without data tells nothing of the change.

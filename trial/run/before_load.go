@@ -59,7 +59,7 @@ func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db en
 		all = append(all, lockOfTarget(ctx, r, e)...)
 	}
 	if r.runs != nil {
-		all = append(all, foresee.RunbooksAt(ctx, r.trial, r.runs.service.Prepare, r.nameOf(s))...)
+		all = append(all, foresee.RunbooksAt(ctx, r.trial, r.runs.service.Prepare, r.nameOf(s), foresee.Prepared)...)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -83,3 +83,23 @@ func TestATrialAdvisesNothingAboutItsRun(t *testing.T) {
 		t.Errorf("%v: %q", err, h.advice)
 	}
 }
+
+// A run says at which step it failed, whatever became of it then.
+func TestHowARunEnded(t *testing.T) {
+	failed := []*journal.Step{{Key: "add", Phase: journal.StepFailed, Error: "no such table"}}
+	for _, c := range []struct {
+		st   journal.State
+		want string
+	}{
+		{journal.State{Outcome: journal.RunFailed, Items: failed}, "failed at step add: no such table"},
+		{journal.State{Outcome: journal.RunUndone, Items: failed}, "failed at step add and was undone: no such table"},
+		{journal.State{Outcome: journal.RunCancelled, Items: failed}, "failed at step add and was cancelled: no such table"},
+		{journal.State{Outcome: journal.RunFailed, Why: "guardrail lag: no data"}, "failed: guardrail lag: no data"},
+		{journal.State{Outcome: journal.RunUndone, Why: "on_failure"}, "was undone: on_failure"},
+		{journal.State{Outcome: journal.RunCancelled}, "was cancelled"},
+	} {
+		if got := howEnded(&c.st); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func WriteReference(w io.Writer, p Parts) error {
 	}).Parse(referenceText))
 	return t.Execute(w, map[string]any{
 		"Spec": reflect.TypeFor[Spec](), "Cluster": reflect.TypeFor[Cluster](), "Load": reflect.TypeFor[Load](),
-		"Phases": reflect.TypeFor[Phases](), "Variant": reflect.TypeFor[Variant](), "Faults": p.Faults,
+		"Phases": reflect.TypeFor[Phases](), "Variant": reflect.TypeFor[Variant](), "Faults": p.Faults, "OwnPhases": "`" + strings.Join(ownPhases, "`, `") + "`",
 		"Signals": p.signals(),
 	})
 }
@@ -95,7 +95,7 @@ Steps that are executed one after another while the load runs. Each is a phase:
 | ` + "`wait: 10s`" + ` | the load alone |
 | ` + "`recovery: 60s`" + ` | the load alone, after a change |
 | ` + "`run: NAME`" + `, ` + "`with: {…}`" + ` | a change or a runbook; the phase has its name and lasts as long as it takes |
-| ` + "`as: NAME`" + ` | beside ` + "`run`" + `: the name of the phase. Consecutive runs with the same name are one phase |
+| ` + "`as: NAME`" + ` | beside ` + "`run`" + `: the name of the phase. Consecutive runs with the same name are one phase. It cannot be one that a trial has anyway: {{.OwnPhases}} |
 
 Changes of the lab:{{range .Faults}} ` + "`{{.Name}}`" + `{{if ne .Name .Action.Name}} ({{.Action.Name}}){{end}}{{end}}.
 Each is an action, in brackets where it has another name, that is executed at once. They take ` + "`node`" + ` (default n1) and ` + "`for`" + `, the time after which

@@ -80,26 +80,28 @@ func (t *Trial) nodesAt(parts Parts) []int {
 	for _, v := range t.Compare.Variants {
 		n, known = max(n, v.Nodes), known && len(v.Prepare) == 0
 	}
+	if !known {
+		n = 0
+	}
 	var all []int
-	now := func() {
-		if known {
-			all = append(all, n)
-			return
-		}
-		all = append(all, 0)
-	}
 	for _, s := range t.Timeline {
-		now()
-		if s.Call == nil {
-			continue
+		all = append(all, n)
+		if s.Call != nil {
+			n = parts.nodesAfter(*s.Call, n)
 		}
-		if f, is := parts.Fault(s.Call.Change); is {
-			n += f.Grows
-		}
-		known = known && (s.Call.Book == nil || s.Call.Change == sqlName || s.Call.Change == action.CommandName)
 	}
-	now()
-	return all
+	return append(all, n)
+}
+
+// nodesAfter is how many nodes a cluster of n has after a call; 0 where one of these is not known.
+func (p Parts) nodesAfter(call Call, n int) int {
+	if n == 0 || call.Book != nil && call.Change != sqlName && call.Change != action.CommandName {
+		return 0
+	}
+	if f, is := p.Fault(call.Change); is {
+		n += f.Grows
+	}
+	return n
 }
 
 // checkNodes refuses nodes that the cluster does not have, in what runbooks and actions of the timeline are given.
@@ -107,23 +109,43 @@ func (t *Trial) checkNodes(parts Parts) error {
 	var ps document.Problems
 	nodes := t.nodesAt(parts)
 	for i, s := range t.Timeline {
-		if s.Call == nil || s.Call.Book == nil || s.Call.With == nil || nodes[i] == 0 || s.Call.Refused != "" {
+		if s.Call != nil {
+			ps.Add(s.Call.At, s.Call.checkNodes(nodes[i]))
+		}
+	}
+	return ps.Err()
+}
+
+// checkNodes refuses nodes that the cell's cluster does not have, in what its preparation is given.
+func (c *Cell) checkNodes(parts Parts) error {
+	var ps document.Problems
+	n := c.Cluster.Nodes
+	for _, call := range c.Prepare {
+		ps.Add(call.At, call.checkNodes(n))
+		n = parts.nodesAfter(call, n)
+	}
+	return ps.Err()
+}
+
+// checkNodes refuses nodes that a cluster of n nodes does not have; 0: it is not known how many.
+func (c *Call) checkNodes(n int) error {
+	if c.Book == nil || c.With == nil || n == 0 || c.Refused != "" {
+		return nil
+	}
+	var ps document.Problems
+	for _, e := range c.With.Entries {
+		in := c.Book.Inputs[e.Key]
+		if !(in.Type == "node" && in.Of == "" || c.Made && e.Key == "node") || e.Value.Kind != document.Scalar || strings.Contains(e.Value.Text, "${{") {
 			continue
 		}
-		for _, e := range s.Call.With.Entries {
-			in := s.Call.Book.Inputs[e.Key]
-			if !(in.Type == "node" && in.Of == "" || s.Call.Made && e.Key == "node") || e.Value.Kind != document.Scalar {
-				continue
-			}
-			if number, err := strconv.Atoi(strings.TrimPrefix(e.Value.Text, "n")); err == nil && number >= 1 && number <= nodes[i] || strings.Contains(e.Value.Text, "${{") {
-				continue
-			}
-			has := fmt.Sprintf("n1 to n%d", nodes[i])
-			if nodes[i] == 1 {
-				has = "n1 alone"
-			}
-			ps.Add(e.Value, e.Value.Errorf("%s: no node %q, the cluster has %s", s.Call.Name(), e.Value.Text, has))
+		if number, err := strconv.Atoi(strings.TrimPrefix(e.Value.Text, "n")); err == nil && number >= 1 && number <= n && e.Value.Text == fmt.Sprintf("n%d", number) {
+			continue
 		}
+		has := fmt.Sprintf("n1 to n%d", n)
+		if n == 1 {
+			has = "n1 alone"
+		}
+		ps.Add(e.Value, e.Value.Errorf("%s: no node %q, the cluster has %s", c.Name(), e.Value.Text, has))
 	}
 	return ps.Err()
 }

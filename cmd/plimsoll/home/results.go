@@ -41,22 +41,25 @@ func isFolder(path string) bool {
 }
 
 // ResultFolder is the folder of a result that a person names: a path, a path below the results, or a trial, of which it is the newest.
+// The folder of a trial itself is none, nor is one with the results of several trials.
 func ResultFolder(name string) string {
-	holds := func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, result.SpecFile))
-		return err == nil
-	}
 	below := filepath.Join(ResultsFolder(), name)
 	switch {
-	case holds(name):
+	case result.Is(name):
 		return name
-	case holds(below):
+	case result.Is(below):
 		return below
 	}
-	if all, err := result.List(below); err == nil && len(all) > 0 {
-		return all[0].Dir
+	all, err := result.List(below)
+	if err != nil || len(all) == 0 {
+		return name // which is said not to be one
 	}
-	return name // which is said not to be one
+	for _, one := range all {
+		if filepath.Dir(one.Dir) != filepath.Dir(all[0].Dir) {
+			return name
+		}
+	}
+	return all[0].Dir
 }
 
 // OpenResult reads the result that a person names, as ResultFolder finds it.

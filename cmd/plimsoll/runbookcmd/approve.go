@@ -113,7 +113,11 @@ func askedBy(st *journal.State, run, verb, step string) (*journal.Step, error) {
 	}
 	text := fmt.Sprintf("%d steps of run %s wait for approval: %s", len(keys), run, strings.Join(keys, ", "))
 	if step != "" {
-		text = fmt.Sprintf("step %s of run %s does not wait for approval; %s does", step, run, strings.Join(keys, ", "))
+		does := "does"
+		if len(keys) > 1 {
+			does = "do"
+		}
+		text = fmt.Sprintf("step %s of run %s does not wait for approval; %s %s", step, run, strings.Join(keys, ", "), does)
 	}
 	return nil, console.UsageError{Text: text, Hint: "plimsoll runbook " + verb + " " + run + " --step " + hint.Quoted(keys[0])}
 }

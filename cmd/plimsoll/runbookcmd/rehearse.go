@@ -197,7 +197,7 @@ func provedNothing(attempts int) string {
 // whyFailed tells a change that failed from one that did what it should and was felt.
 func whyFailed(v result.Verdict) string {
 	if v.ChangeFailed != "" {
-		return "The rehearsal failed: " + v.ChangeFailed + "."
+		return "The rehearsal failed: " + strings.TrimSuffix(v.ChangeFailed, ".") + "."
 	}
 	return "The rehearsal failed: the change did not meet the trial's expectations."
 }

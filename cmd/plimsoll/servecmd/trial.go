@@ -54,19 +54,13 @@ func trialFiles() []string {
 			return filepath.SkipDir
 		case len(all) >= mostFiles:
 			return filepath.SkipAll
-		case !d.IsDir() && d.Name() == result.SpecFile && !isResult(filepath.Dir(path)):
+		case !d.IsDir() && d.Name() == result.SpecFile && !result.Is(filepath.Dir(path)):
 			all = append(all, path)
 		}
 		return nil
 	})
 	slices.Sort(all)
 	return all
-}
-
-// isResult tells whether a folder is a result, or what plimsoll watch export wrote: the trial in it says what was done, and is none to begin.
-func isResult(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, result.EventsFile))
-	return err == nil
 }
 
 // runServedTrial is trial run for somebody at the page.

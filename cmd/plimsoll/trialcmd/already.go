@@ -43,10 +43,14 @@ func alreadyDone(h journal.Header) []foresee.Foreseen {
 	if len(done) == 0 {
 		return nil
 	}
-	f := foresee.Foreseen{Of: h.Runbook, Why: fmt.Sprintf("%s: already done on cluster %s, so a trial there would not execute it", strings.Join(done, ", "), h.Cluster)}
+	them, are := "it", "it is"
+	if len(done) > 1 {
+		them, are = "them", "they are"
+	}
+	f := foresee.Foreseen{Of: h.Runbook, Why: fmt.Sprintf("%s: already done on cluster %s, so a trial there would not execute %s", strings.Join(done, ", "), h.Cluster, them)}
 	if !acts {
 		f.Why += " and would say nothing about the change"
-		f.Do = "choose other inputs, or a cluster on which it is still to be done"
+		f.Do = "choose other inputs, or a cluster on which " + are + " still to be done"
 	}
 	return []foresee.Foreseen{f}
 }
