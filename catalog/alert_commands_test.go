@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,15 +30,22 @@ func TestCommandsOfAlertsAreWhole(t *testing.T) {
 	if err := s.Append(t.Context(), []watch.Sample{onRDS}); err != nil {
 		t.Fatal(err)
 	}
-	marked := 0
+	marked, none := 0, 0
 	for _, g := range groups {
 		for n := range 2 * len(g.Rules) { // on a server, and on RDS
 			r := g.Rules[n/2]
 			var a watch.Alert
-			for name, text := range map[string]*string{"runbook": &a.Runbook, "inputs": &a.Inputs} {
+			for name, text := range map[string]*string{"runbook": &a.Runbook, "inputs": &a.Inputs, "do": &a.Do} {
 				if *text, err = s.Expand(t.Context(), r.Annotations[name], map[string]string{"instance": []string{"a/n1", "b/n1"}[n%2]}, 1, at); err != nil {
 					t.Fatal(err)
 				}
+			}
+			if n%2 == 1 && (slices.Contains(notOnRDS, a.Runbook) || strings.Contains(a.Do, "mysql/")) {
+				t.Errorf("%s names %q on RDS and says %q: RDS lets nobody do that", r.Alert, a.Runbook, a.Do)
+			}
+			if a.Runbook == "" && a.Inputs == "" && n%2 == 1 {
+				none++
+				continue
 			}
 			if a.Trial() != "" {
 				if a.Inputs != "" {
@@ -71,4 +79,10 @@ func TestCommandsOfAlertsAreWhole(t *testing.T) {
 	if marked == 0 {
 		t.Error("no rule leaves anything to a person")
 	}
+	if none > 4 { // a failover, a stopped replica, and semi-sync twice
+		t.Errorf("%d rules name no runbook on RDS", none)
+	}
 }
+
+// notOnRDS are the runbooks that need what RDS and Aurora give nobody: global variables, the replication's own statements, and servers that somebody starts.
+var notOnRDS = []string{"mysql/set-variable", "mysql/failover", "mysql/switchover", "mysql/rejoin", "mysql/add-replica", "mysql/remove-replica", "mysql/rolling-restart", "mysql/external-replica", "mysql/multi-source"}

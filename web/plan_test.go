@@ -29,6 +29,25 @@ func TestThePlanOfAClosedGateSaysHowToRehearse(t *testing.T) {
 	}
 }
 
+// The guardrail that holds the run says so behind its name, and the end of its hold is told in the same words on the page and on the command line.
+func TestAGuardrailHoldsTheRun(t *testing.T) {
+	p := &execute.Prepared{Header: journal.Header{Cluster: "shop"}, Gate: plan.GateState{None: "it only looks"}}
+	v := planView("own/change", p, nil)
+	v.Rails = []railRow{{Name: "lag", When: "lag > 5s", Then: "hold", Holds: true}, {Name: "space", When: "free < 1G", Then: "hold"}}
+	page := shown(t, "plan", v)
+	if lag, space, _ := strings.Cut(page, ">space"); !strings.Contains(lag, ">lag <span") || !strings.Contains(lag, "holds the run</span>") || strings.Contains(space, "holds the run") {
+		t.Errorf("which guardrail holds the run: %s", page)
+	}
+	book, err := words.Read(words.English)
+	if err != nil {
+		t.Fatal(err)
+	}
+	freed := journal.Event{Kind: journal.Freed}
+	if page, line := saidOf(book, freed), freed.Text(); page != line || !strings.Contains(line, "no longer breached") {
+		t.Errorf("the page says %q, the command line %q", page, line)
+	}
+}
+
 // A runbook without a gate is not run in production, nor rehearsed: the page says what is missing, and what to write.
 func TestThePlanOfAMissingGateSaysWhatIsMissing(t *testing.T) {
 	p := &execute.Prepared{Header: journal.Header{Cluster: "shop", Plan: journal.Plan{Hash: "a1"}}, Gate: plan.GateState{Missing: true}}

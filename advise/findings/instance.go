@@ -63,6 +63,9 @@ func Instance(h History) (advise.Finding, []string) {
 	}
 	f.Options = append(f.Options, h.option("leave it", h.Class, was, cpu, iops))
 	var unknown []string
+	if iops.n == 0 {
+		unknown = append(unknown, h.Instance+": its disk operations are unknown, so no class is judged by them: compare the classes with the metrics of its volume, such as CloudWatch's ReadIOPS and WriteIOPS.")
+	}
 	if span := h.To.Sub(h.From); span < enough || seen < enough*3/4 {
 		unknown = append(unknown, fmt.Sprintf("%s: there are %.3g days of history; no smaller class is named before there are %.0f days, because the busiest hour may not have come yet.", h.Instance, seen.Hours()/24, enough.Hours()/24))
 		if !f.Urgent {

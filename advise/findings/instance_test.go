@@ -61,6 +61,15 @@ func TestTooLittleHistoryNamesNothingSmaller(t *testing.T) {
 	}
 }
 
+// Where the watch knew no disk operations, the advice says that no class is judged by them.
+func TestUnknownOperationsAreSaid(t *testing.T) {
+	h := kept(t, "db.r5.4xlarge", 0.5, 0.6)
+	h.IOPS = nil
+	if _, unknown := Instance(h); len(unknown) != 1 || !strings.Contains(unknown[0], "disk operations are unknown") {
+		t.Error(unknown)
+	}
+}
+
 func TestAnInstanceThatIsTooSmall(t *testing.T) {
 	f, _ := Instance(kept(t, "db.r5.xlarge", 3, 3.5))
 	if !f.Urgent || !strings.Contains(f.Title, "too small") || len(f.Options) < 2 {

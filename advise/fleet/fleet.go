@@ -4,7 +4,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -30,13 +29,12 @@ type Span struct {
 // pool is asked once for all instances, of the last part alone.
 const pool = `max by (instance) (max_over_time(mysql_global_variables_innodb_buffer_pool_size[1d]))`
 
-// Histories are those of all instances that anything was kept of, by their names. What the model of a volume saw of operations stands before what
-// the server counted. The samples are read once and summed up here: asking for each part of each instance in PromQL takes several times as long.
+// Histories are those of all instances that anything was kept of, by their names. Operations of the disk are known where the watch
+// knew them: reads and writes of InnoDB alone would be far too few without those of the redo log. The samples are read once and summed up here: asking for each part of each instance in PromQL takes several times as long.
 func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, error) {
 	g := gathered{kept: kept, span: s}
 	cpu := g.all(ctx, `plimsoll_aas{wait="cpu"}`, averages)
 	iops := g.all(ctx, `plimsoll_iops`, averages)
-	reads, writes := g.all(ctx, `mysql_global_status_innodb_data_reads`, rates), g.all(ctx, `mysql_global_status_innodb_data_writes`, rates)
 	sent := g.all(ctx, `mysql_global_status_bytes_sent`, rates)
 	connections := g.all(ctx, `mysql_global_status_threads_connected`, largest)
 	if g.err != nil {
@@ -48,7 +46,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 		into   func(*findings.History) *[]float64
 	}{
 		{cpu, func(h *findings.History) *[]float64 { return &h.CPU }},
-		{operations(iops, reads, writes), func(h *findings.History) *[]float64 { return &h.IOPS }},
+		{iops, func(h *findings.History) *[]float64 { return &h.IOPS }},
 		{sent, func(h *findings.History) *[]float64 { return &h.Sent }},
 		{connections, func(h *findings.History) *[]float64 { return &h.Connections }},
 	} {
@@ -76,27 +74,6 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	}
 	slices.SortFunc(out, func(a, b findings.History) int { return strings.Compare(a.Instance, b.Instance) })
 	return out, nil
-}
-
-// operations are those of the model, and where it has none the reads and writes that the server counted.
-func operations(iops, reads, writes map[string][]float64) map[string][]float64 {
-	for name, r := range reads {
-		w := writes[name]
-		if w == nil {
-			continue
-		}
-		known := iops[name]
-		if known == nil {
-			known = slices.Repeat([]float64{math.NaN()}, len(r))
-			iops[name] = known
-		}
-		for i := range known {
-			if math.IsNaN(known[i]) {
-				known[i] = r[i] + w[i]
-			}
-		}
-	}
-	return iops
 }
 
 // Advise judges every instance's class. Classes are by instance or by cluster; "" is that of all others.

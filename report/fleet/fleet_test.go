@@ -79,6 +79,29 @@ func TestALongReasonTakesTheRoomThatIsLeft(t *testing.T) {
 	}
 }
 
+// The figures of an instance that is not polled are grey, whatever they say, and stand with their age.
+func TestOldFiguresAreGreyAndSayTheirAge(t *testing.T) {
+	fleet := sampleFleet()
+	paused := &fleet.Instances[1]
+	paused.State, paused.Why, paused.Age = watch.Paused, "Plimsoll's own queries took 151 ms", 180
+	v := view{Palette: terminal.Output{Color: true}.Palette(), width: 160}
+	line := v.table(fleet, -1)[2]
+	for _, want := range []string{"‖ 3 min old", v.Dim.Render("2,990/3,000 pinned"), v.Dim.Render("900/1,000"), v.Dim.Render("12.0 ms"), v.Dim.Render("██████████▶ 6.00/4")} {
+		if !strings.Contains(line, want) {
+			t.Errorf("no %q in %q", want, line)
+		}
+	}
+	page := strings.Join(v.instance(*paused), "\n")
+	for _, want := range []string{"read 3 min ago", v.Dim.Render("Average active sessions: 6.00 on 4 cores  by counters"), "2,990/3,000 pinned", "burst left 30 min"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %q", want, page)
+		}
+	}
+	if strings.Contains(page, v.Fail.Render("2,990/3,000 pinned")) {
+		t.Errorf("a figure of an instance that is not polled is red: %q", page)
+	}
+}
+
 func TestANarrowFleetKeepsWhatMattersMost(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 100} {
 		view := view{Palette: terminal.Output{}.Palette(), width: width}

@@ -13,20 +13,33 @@ import (
 func (v view) instance(i watch.Instance) []string {
 	lines := []string{
 		v.Bold.Render(i.Name) + "  " + strings.Join(nonEmpty(i.Product, i.Version, i.Role, i.Environment, i.Address), " · "),
-		v.state(i) + v.Dim.Render(fmt.Sprintf("  read %s ago", quantity.Duration(time.Duration(i.Age*float64(time.Second)).Round(time.Second)))),
+		v.state(i) + v.Dim.Render(fmt.Sprintf("  read %s ago", age(i))),
 	}
 	if i.Why != "" {
 		lines = append(lines, v.Fail.Render(i.Why))
 	}
-	for _, part := range [][]string{v.alerts(i), v.loadOf(i), v.figures(i), v.commit(i), v.channels(i), v.statements(i), v.callers(i), v.sessions(i), v.findings(i)} {
-		if len(part) > 0 {
-			lines = append(append(lines, ""), part...)
+	if alerts := v.alerts(i); len(alerts) > 0 {
+		lines = append(append(lines, ""), alerts...)
+	}
+	in := v.inks(i)
+	for _, part := range [][]string{in.loadOf(i), in.figures(i), in.commit(i), in.channels(i), in.statements(i), in.callers(i), in.sessions(i), in.findings(i)} {
+		if len(part) == 0 {
+			continue
+		}
+		lines = append(lines, "")
+		for _, line := range part {
+			lines = append(lines, v.dimmed(i, line))
 		}
 	}
 	for n := range lines {
 		lines[n] = strings.ReplaceAll(lines[n], "\u202f", " ")
 	}
 	return lines
+}
+
+// age is how old what is shown of an instance is.
+func age(i watch.Instance) string {
+	return quantity.Duration(time.Duration(i.Age * float64(time.Second)).Round(time.Second))
 }
 
 func nonEmpty(all ...string) (some []string) {

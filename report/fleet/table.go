@@ -39,9 +39,30 @@ type column struct {
 	value func(view, watch.Instance) string
 }
 
+// figure tells whether a column shows what was read of an instance, which can be old.
+func (c column) figure() bool {
+	return c.head != "INSTANCE" && c.head != "STATE" && c.head != "WAITS FOR"
+}
+
+// inks is the view in which the figures of an instance are laid out: without colours where they are old, since all of them are dimmed then.
+func (v view) inks(i watch.Instance) view {
+	if i.Old() {
+		v.Palette = terminal.Output{}.Palette()
+	}
+	return v
+}
+
+// dimmed greys what is shown of an instance that is not polled.
+func (v view) dimmed(i watch.Instance, text string) string {
+	if !i.Old() || text == "" {
+		return text
+	}
+	return v.Dim.Render(text)
+}
+
 var tableColumns = []column{
 	{"INSTANCE", 100, false, func(v view, i watch.Instance) string { return i.Name }},
-	{"STATE", 90, false, view.state},
+	{"STATE", 90, false, view.stateOrAge},
 	{"LOAD", 95, false, view.load},
 	{"STMT/S", 80, true, func(_ view, i watch.Instance) string { return value(i.Throughput, quantity.Plain) }},
 	{"P99", 60, true, func(_ view, i watch.Instance) string { return value(i.P99, quantity.Seconds) }},
@@ -102,7 +123,14 @@ func (v view) lay(columns []column, f watch.Fleet, selected int) (lines []string
 		cells[0] = append(cells[0], v.Dim.Render(c.head))
 		widths[n] = lipgloss.Width(c.head)
 		for row, i := range f.Instances {
-			text := strings.ReplaceAll(c.value(v, i), "\u202f", " ")
+			in := v
+			if c.figure() {
+				in = v.inks(i)
+			}
+			text := strings.ReplaceAll(c.value(in, i), "\u202f", " ")
+			if c.figure() {
+				text = v.dimmed(i, text)
+			}
 			cells[row+1] = append(cells[row+1], text)
 			widths[n] = max(widths[n], lipgloss.Width(text))
 		}
@@ -134,6 +162,14 @@ func value(v *float64, unit quantity.Unit) string {
 		return ""
 	}
 	return unit.Format(*v)
+}
+
+// stateOrAge is the state, and of an instance that is not polled how old its figures are: why it is not polled stands in the last column.
+func (v view) stateOrAge(i watch.Instance) string {
+	if i.Old() && i.Age > 0 {
+		return v.Unknown.Render("‖ " + age(i) + " old")
+	}
+	return v.state(i)
 }
 
 func (v view) state(i watch.Instance) string {

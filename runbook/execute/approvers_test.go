@@ -31,8 +31,12 @@ func TestInProductionSomebodyElseApproves(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if h := hint.Of(journal.RefusalOf(err, "run-1")); err != nil && !strings.Contains(h, "plimsoll runbook approve run-1") {
+		h := hint.Of(journal.RefusalOf(err, "run-1"))
+		if err != nil && !strings.Contains(h, "plimsoll runbook approve run-1") {
 			t.Errorf("%+v: the hint %q is no command that can be typed", c, h)
+		}
+		if err != nil && (!strings.Contains(h, "the role approve") || !strings.Contains(h, "that the account that began the run has started")) {
+			t.Errorf("%+v: the hint %q does not say which page, and as whom", c, h)
 		}
 	}
 }

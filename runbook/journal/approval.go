@@ -46,8 +46,8 @@ func (s *State) MayApprove(i *Step, w Message) error {
 }
 
 // byAnother is how another person approves: the state folder of who began the run is for that account alone.
-const byAnother = "another person approves on the web page, logged in (plimsoll serve --web-config FILE), or where runs are kept in a Postgres that both accounts " +
-	"use (state: {postgres: …} in plimsoll.yaml): plimsoll runbook approve RUN"
+const byAnother = "another person approves, as a user with the role approve, on the page of a plimsoll serve --web-config FILE that the account that began the run has " +
+	"started, or where runs are kept in a Postgres that both accounts use (state: {postgres: …} in plimsoll.yaml): plimsoll runbook approve RUN"
 
 // AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
 // where the runbook says so.

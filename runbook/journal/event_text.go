@@ -38,7 +38,7 @@ func (e Event) Text() string {
 	case Held:
 		return "held by guardrail " + e.Reason
 	case Freed:
-		return "continues: the guardrail holds again"
+		return "continues, because the guardrail is no longer breached"
 	case Stopping:
 		if e.Error != "" {
 			return e.Error + "; undoing what was done"

@@ -31,7 +31,7 @@ type Settings struct {
 	Rules       []string        `yaml:"rules" doc:"Files of rules in Prometheus' format, in addition to the built-in ones."`
 	Shipped     *bool           `yaml:"shipped_rules" doc:"Whether the built-in rules are active. Default: true."`
 	Notify      []Notify        `yaml:"notify" doc:"Receivers of alerts."`
-	Address     string          `yaml:"address" doc:"The address at which people open the web page, such as https://plimsoll.example:7443: notifications link to it. Default: where plimsoll serve listens, unless that is every address of the machine."`
+	Address     string          `yaml:"address" doc:"The address at which people open the web page, such as https://plimsoll.example:7443: notifications link to it. Default: where plimsoll serve listens, unless only this machine reaches that address, or it is every address of the machine."`
 	Repeat      Span            `yaml:"repeat" doc:"How often a firing alert is sent again. Default: 4h."`
 	Queries     []collect.Query `yaml:"queries" doc:"SQL queries of your own, stored as series and documents."`
 	RemoteWrite []RemoteWrite   `yaml:"remote_write" doc:"Where to send series in addition to the local store."`

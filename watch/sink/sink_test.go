@@ -69,6 +69,19 @@ func TestWhatIsPosted(t *testing.T) {
 			}
 		}
 	}
+	several := known
+	second := several.Alerts[0]
+	second.Labels, second.Summary = map[string]string{"cluster": "orders", "instance": "orders/n2"}, "orders/n2 does not answer"
+	several.Alerts = []watch.Alert{several.Alerts[0], second}
+	for _, c := range []struct{ state, want string }{
+		{rules.Firing, "• orders/n1 does not answer: " + page + "\n• orders/n2 does not answer: " + known.Address + second.Page() + "\n"},
+		{rules.Resolved, "• orders/n1 does not answer\n• orders/n2 does not answer\n"},
+	} {
+		several.State = c.state
+		if text := letter(several); !strings.Contains(text, c.want) || strings.Contains(text, "See: ") {
+			t.Errorf("a notice of several alerts, %s, does not name each link: %s", c.state, text)
+		}
+	}
 	trial := notice()
 	trial.Alerts[0].Runbook = "examples/commit-path/trial.yaml"
 	if err := (Slack{engine.Secret(server.URL)}).Tell(t.Context(), trial); err != nil || !strings.Contains(string(body), `Trial: plimsoll trial run examples/commit-path/trial.yaml\n`) {

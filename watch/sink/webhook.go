@@ -132,7 +132,11 @@ func letter(n rules.Notice) string {
 	var out bytes.Buffer
 	fmt.Fprintln(&out, n.Title())
 	for _, a := range n.Alerts {
-		if len(n.Alerts) > 1 {
+		switch page := n.Page(a); {
+		case len(n.Alerts) == 1:
+		case page != "" && n.State == rules.Firing:
+			fmt.Fprintf(&out, "• %s: %s\n", a.Summary, page)
+		default:
 			fmt.Fprintf(&out, "• %s\n", a.Summary)
 		}
 	}
@@ -153,10 +157,8 @@ func letter(n rules.Notice) string {
 			fmt.Fprintf(&out, "Runbook: %s\n", a.Runbook)
 		}
 	}
-	for _, a := range n.Alerts {
-		if page := n.Page(a); page != "" && n.State == rules.Firing {
-			fmt.Fprintf(&out, "See: %s\n", page)
-		}
+	if page := n.Page(n.Alerts[0]); len(n.Alerts) == 1 && page != "" && n.State == rules.Firing {
+		fmt.Fprintf(&out, "See: %s\n", page)
 	}
 	return out.String()
 }

@@ -48,11 +48,11 @@ type servedAt struct {
 	Token  string `json:"token"`
 }
 
-// linked is the address for links that are opened elsewhere; "" for a socket, and where the page listens at every address of the machine: none of
-// them is known to be the one that people use.
+// linked is the address for links that are opened elsewhere; "" for a socket, where only this machine reaches the page, and where it listens at every
+// address of the machine: none of them is known to be the one that people use.
 func (d servedAt) linked() string {
 	at, err := netip.ParseAddrPort(d.Listen)
-	if err != nil || at.Addr().IsUnspecified() {
+	if err != nil || at.Addr().IsUnspecified() || at.Addr().IsLoopback() {
 		return ""
 	}
 	return d.URL
