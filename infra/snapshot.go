@@ -17,4 +17,5 @@ type File struct {
 	Target  string    `json:"target,omitempty"`  // of a link: the path that it leads to in the end
 	Changed time.Time `json:"changed"`           // its content, by the machine's own clock
 	Content []byte    `json:"content,omitempty"` // none if it, or what it leads to, is no regular file
+	Error   string    `json:"error,omitempty"`   // why it could not be read, though it is there
 }

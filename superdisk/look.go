@@ -2,6 +2,7 @@ package superdisk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -49,7 +50,20 @@ func look(ctx context.Context, m infra.Machine) (files, error) {
 	if err != nil {
 		return files{}, fmt.Errorf("read the state of the disks of %s: %w", m.Name(), err)
 	}
-	return filesOf(taken), nil
+	f := filesOf(taken)
+	return f, f.unread(m.Name())
+}
+
+// unread says which files are there and could not be read: without those of md, an array would be shown as if it were not there. A disk that
+// fails may refuse its own, which its array does not depend on.
+func (f files) unread(machine string) error {
+	var all []error
+	for _, one := range f.below("") {
+		if one.Error != "" && !strings.Contains(strings.TrimPrefix(one.Path, devices), "/block/") {
+			all = append(all, fmt.Errorf("read %s of %s: %s", one.Path, machine, one.Error))
+		}
+	}
+	return errors.Join(all...)
 }
 
 func filesOf(taken infra.Snapshot) files {

@@ -43,6 +43,28 @@ func TestALookStartsNoProcess(t *testing.T) {
 	}
 }
 
+// fails is a machine on which a file that is there cannot be read.
+type fails struct {
+	infra.Machine
+	path string
+}
+
+func (fails) Name() string { return "db1" }
+
+func (m fails) Snapshot(context.Context, ...string) (infra.Snapshot, error) {
+	return infra.Snapshot{Now: time.Now(), Files: []infra.File{{Path: m.path, Error: "input/output error"}}}, nil
+}
+
+// A machine whose md cannot be read is not one without arrays. The serial number of a disk that fails stops no look.
+func TestALookTellsWhatItCouldNotRead(t *testing.T) {
+	if _, err := Inspect(t.Context(), fails{path: "/sys/block/md127/md/array_state"}); err == nil || !strings.Contains(err.Error(), "read /sys/block/md127/md/array_state of db1: input/output error") {
+		t.Errorf("it says %v", err)
+	}
+	if _, err := Inspect(t.Context(), fails{path: "/sys/block/md127/md/dev-vda/block/serial"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A leg that answers what the service asks is not asked for a page as well.
 func TestOnlyLegsThatAnswerNothingAreAskedForAPage(t *testing.T) {
 	var w Watch

@@ -167,14 +167,14 @@ func (s Status) Find(ref string) (Array, bool) {
 func Inspect(ctx context.Context, m infra.Machine) (Status, error) {
 	begun := time.Now()
 	f, err := look(ctx, m)
-	if err != nil {
+	if err != nil && f.all == nil {
 		return Status{}, err
 	}
 	s := f.status()
 	s.Machine = m.Name()
 	now := time.Now()
 	s.ClockAhead, s.At = ahead(s.At, begun, now), now.UTC()
-	return s, nil
+	return s, err // of files that could not be read
 }
 
 // ahead is how far a clock is ahead of ours, if it said this time between two moments.

@@ -49,7 +49,8 @@ func (w *visitor) follow(ctx context.Context, later time.Duration) {
 
 func (w *visitor) visit(ctx context.Context, level Level) {
 	now := w.cfg.Now()
-	level = max(level, w.missed.due(now))
+	gone := w.gone()
+	level = max(level, w.missed.due(now, gone))
 	limit := most[level]
 	if longer, is := w.reads.(ExtraTimer); is {
 		limit += longer.ExtraTime()
@@ -60,7 +61,7 @@ func (w *visitor) visit(ctx context.Context, level Level) {
 	if ctx.Err() != nil {
 		return
 	}
-	w.missed.turn(now, level, reading, err)
+	w.missed.turn(now, level, reading, err, gone)
 	samples := append(reading.Samples, w.book(now, reading, err)...)
 	if w.leads && (err != nil || reading.Asked != Nothing) {
 		samples = append(samples, Sample{Name: "up", At: now, Value: map[bool]float64{err == nil: 1}[true]})
@@ -125,27 +126,48 @@ func (w *visitor) book(now time.Time, r Reading, err error) []Sample {
 	return w.derive(now, i)
 }
 
+// gone says that the instance is down, as far as is known before a visit: what it misses says nothing of how long it takes. The collector that
+// leads knows it by an error at the level of each second; the others by what that has shown.
+func (w *visitor) gone() bool {
+	if w.leads {
+		return w.missed.gone
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := w.instances[w.of.Name]
+	return i != nil && i.State == Down
+}
+
 // missed is the rarest level that a collector was due to read and did not.
 type missed struct {
 	level Level
 	again time.Time // it is due from then on
+	gone  bool      // no visit has succeeded since an error at the level of each second
 }
 
 // retry is how long a level is left alone whose reading ended in an error: what a server takes too long for is not asked every second.
 const retry = time.Minute
 
-func (m *missed) due(now time.Time) Level {
-	if now.Before(m.again) {
+func (m *missed) due(now time.Time, gone bool) Level {
+	if gone || now.Before(m.again) {
 		return Second
 	}
 	return m.level
 }
 
-// turn books a visit.
-func (m *missed) turn(now time.Time, level Level, r Reading, err error) {
+// turn books a visit. What was missed of an instance that was gone is read as soon as it answers.
+func (m *missed) turn(now time.Time, level Level, r Reading, err error, gone bool) {
+	if err != nil {
+		m.level, m.gone = max(m.level, level), m.gone || level == Second
+		if level > Second && !gone {
+			m.again = now.Add(retry)
+		}
+		return
+	}
+	if m.gone {
+		m.gone, m.again = false, time.Time{}
+	}
 	switch {
-	case err != nil:
-		m.level, m.again = max(m.level, level), now.Add(retry)
 	case r.Missed > Second:
 		m.level = max(m.level, r.Missed)
 	case level >= m.level:

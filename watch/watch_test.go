@@ -179,6 +179,34 @@ func TestALevelThatWasMissedIsReadLater(t *testing.T) {
 	})
 }
 
+// What was missed of a server that was down is read as soon as it answers, by the collector that leads and by the others.
+func TestWhatWasMissedOfADeadServerIsReadWhenItIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		reads := func(asksEverySecond bool, read map[int]Level) *fake {
+			return &fake{collect: func(_ context.Context, l Level, _ time.Time) (r Reading, err error) {
+				second := int(time.Since(begun).Seconds())
+				if second >= 100 && second < 702 && (asksEverySecond || l > Second) {
+					return r, errors.New("refused")
+				}
+				read[second] = l
+				return r, nil
+			}}
+		}
+		leads, other := map[int]Level{}, map[int]Level{}
+		ctx, cancel := context.WithTimeout(t.Context(), 710*time.Second)
+		defer cancel()
+		if err := New(Config{Sources: []Source{source("a/n1", reads(true, leads), reads(false, other))}}).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for name, read := range map[string]map[int]Level{"leads": leads, "other": other} {
+			if read[702] != TenMinutes && read[703] != TenMinutes && read[704] != TenMinutes {
+				t.Errorf("%s: back at 702 s, it reads level %d, then %d and %d", name, read[702], read[703], read[704])
+			}
+		}
+	})
+}
+
 // A pause of the polling says nothing of the instance: it is as old as its last reading, and up only as far as it was asked.
 func TestAnInstanceThatIsNotPolledIsNotToldAsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -127,10 +127,34 @@ type planPage struct {
 	Inputs      []fact        `json:"inputs,omitempty"`
 	Rails       []railRow     `json:"guardrails,omitempty"`
 	Gate        gateView      `json:"gate"`
+	Cautions    []caution     `json:"cautions,omitempty"` // what to know before it begins, of its clusters
 	Expected    time.Duration `json:"expected_ns,omitempty"`
 	Trouble     *trouble      `json:"trouble,omitempty"` // why a run that began now would stop
 	Command     string        `json:"command"`
 	Said        []fact        `json:"-"` // what the person said, to be sent again
+}
+
+// caution is what a person should know before a run begins, though it may begin.
+type caution struct {
+	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent: of its locks; shared: servers that stand in other clusters too
+	Cluster string `json:"cluster,omitempty"`
+	Text    string `json:"text"`
+}
+
+func cautionsOf(p *execute.Prepared) (all []caution) {
+	for _, name := range document.SortedKeys(p.Writers) {
+		all = append(all, caution{"writers", name, strings.Join(p.Writers[name], ", ")})
+	}
+	if p.Held != nil {
+		all = append(all, caution{Kind: "held", Text: p.Held.Error()})
+	}
+	for _, name := range document.SortedKeys(p.Silent) {
+		all = append(all, caution{"silent", name, p.Silent[name]})
+	}
+	for _, text := range p.Shared {
+		all = append(all, caution{Kind: "shared", Text: text})
+	}
+	return all
 }
 
 // gateView is how the gate stands.
@@ -214,6 +238,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 	v := planPage{
 		Runbook: name, Cluster: h.Cluster, Clusters: h.Clusters, Environment: h.Environment, Product: strings.TrimSpace(h.Product + " " + h.Version),
 		Hash: h.Plan.Hash, Steps: planRows(h.Plan), Inputs: factsOf(h.Inputs), Expected: p.Expected, Said: said,
+		Cautions: cautionsOf(p),
 		Gate: gateView{
 			Needed: p.Gate.Needed, Passed: p.Gate.Passed, Why: p.Gate.Why, Open: p.Gate.Open(),
 			Alike: p.Gate.Alike, Missing: p.Gate.Missing, None: p.Gate.None, Default: p.Gate.Default,

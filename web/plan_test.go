@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -121,15 +122,48 @@ func TestCommandsOfAPageCarryWhatWasGiven(t *testing.T) {
 	}
 }
 
+// What the terminal says of the clusters of a plan, the page says at the button, in each language.
+func TestThePlanWarnsOfWritersAndLocks(t *testing.T) {
+	p := &execute.Prepared{
+		Header:  journal.Header{Cluster: "shop", Plan: journal.Plan{Hash: "a1"}},
+		Writers: map[string][]string{"shop": {"n1", "n2"}}, Held: errors.New("run 7 holds shop"),
+		Silent: map[string]string{"stock": "n3 refuses"}, Shared: []string{"n1 stands in depot too"},
+	}
+	v := planView("mysql/set-variable", p, nil)
+	for language, want := range map[words.Language][]string{
+		words.English: {
+			"Several nodes of shop accept writes: n1, n2. If one alone is meant to, make the others read-only first.", "Locked: run 7 holds shop",
+			"cluster stock does not tell whether another run holds it, and may not take the claim of this one yet (n3 refuses)", "Caution: n1 stands in depot too",
+		},
+		words.Korean: {"shop의 여러 노드가 쓰기를 받습니다: n1, n2.", "잠김: run 7 holds shop", "stock 클러스터를", "(n3 refuses)", "주의: n1 stands in depot too"},
+	} {
+		page := shownIn(t, language, "plan", v)
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("the page in %s does not say %q: %s", language, text, page)
+			}
+		}
+	}
+	p.Writers, p.Held, p.Silent, p.Shared = nil, nil, nil, nil
+	if v := planView("mysql/set-variable", p, nil); len(v.Cautions) != 0 || strings.Contains(shown(t, "plan", v), `class="note"`) {
+		t.Errorf("it warns of nothing: %+v", v.Cautions)
+	}
+}
+
 // shown is the main part of a page in English.
 func shown(t *testing.T, name string, page any) string {
+	t.Helper()
+	return shownIn(t, words.English, name, page)
+}
+
+func shownIn(t *testing.T, language words.Language, name string, page any) string {
 	t.Helper()
 	all, err := readScreens(time.Now, func(text string) string { return text })
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := all[words.English].pages[name].ExecuteTemplate(&b, "main", frame{Language: words.English, Page: page}); err != nil {
+	if err := all[language].pages[name].ExecuteTemplate(&b, "main", frame{Language: language, Page: page}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,8 +21,35 @@ import (
 	"plimsoll/infra"
 )
 
-// Snapshot reads small files that match patterns.
+// Snapshot reads small files that match patterns. A file that the kernel does not give before ctx ends is left to a thread that waits for it.
 func (Machine) Snapshot(ctx context.Context, patterns ...string) (infra.Snapshot, error) {
+	return snapshot(ctx, patterns, read)
+}
+
+func snapshot(ctx context.Context, patterns []string, read func(name string, most int) (infra.File, error)) (infra.Snapshot, error) {
+	type taken struct {
+		infra.Snapshot
+		err error
+	}
+	var at atomic.Value // what is being read
+	at.Store("")
+	done := make(chan taken, 1)
+	go func() {
+		s, err := readAll(ctx, patterns, func(name string, most int) (infra.File, error) {
+			at.Store(name)
+			return read(name, most)
+		})
+		done <- taken{s, err}
+	}()
+	select {
+	case t := <-done:
+		return t.Snapshot, t.err
+	case <-ctx.Done():
+		return infra.Snapshot{}, fmt.Errorf("read files, the last of them %q: %w", at.Load(), context.Cause(ctx))
+	}
+}
+
+func readAll(ctx context.Context, patterns []string, read func(name string, most int) (infra.File, error)) (infra.Snapshot, error) {
 	s := infra.Snapshot{Now: time.Now()}
 	in := folders{}
 	left := infra.MostSnapshot
@@ -38,14 +66,22 @@ func (Machine) Snapshot(ctx context.Context, patterns ...string) (infra.Snapshot
 			if errors.Is(err, errTooMuch) {
 				return s, fmt.Errorf("read %s: the files hold more than %d bytes together", name, infra.MostSnapshot)
 			}
+			if absent(err) {
+				continue
+			}
 			if err != nil {
-				continue // it is not there, or not for us
+				f.Error = err.Error()
 			}
 			left -= len(f.Content)
 			s.Files = append(s.Files, f)
 		}
 	}
 	return s, nil
+}
+
+// absent says of an error that a file is not there, is not for us, or has nothing to tell: some of /sys answer so while a device goes or is idle.
+func absent(err error) bool {
+	return slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, unix.ENOTDIR, unix.ENODEV, unix.EINVAL}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // folders are the names in folders that were read.
@@ -118,6 +154,9 @@ func read(name string, most int) (infra.File, error) {
 // content reads past Go's poller, which would be told of each file of /sys first.
 func content(name string, most int) ([]byte, error) {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	for errors.Is(err, unix.EINTR) {
+		fd, err = unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -123,10 +123,14 @@ func (b *breaker) resume() {
 	b.until = time.Time{}
 }
 
-// led completes the reading of a collector that leads: which level the instance was spared, and how it is shown.
+// led completes the reading of a collector that leads: which level the instance was spared, and how it is shown. Of one that got no answer
+// nothing is kept that was read before the error: it would be told as of a server that is down.
 func led(r *watch.Reading, now time.Time, want, may watch.Level, ask bool, why string, err error) {
 	if !ask || may < want {
 		r.Missed = want
+	}
+	if err != nil {
+		r.Samples = nil
 	}
 	r.Add(now, "plimsoll_watch_paused", oneIf(why != "" && err == nil)) // of one that is down, nothing is paused
 	read, as := r.Show, shownAs(ask, why)

@@ -50,10 +50,10 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 	} else {
 		r.Asked, err = q.contact(ctx, now, "SELECT 1", &q.breaker)
 	}
+	led(&r, now, level, may, ask, why, err)
 	if r.Asked != watch.Nothing {
 		r.Add(now, "mysql_up", oneIf(err == nil))
 	}
-	led(&r, now, level, may, ask, why, err)
 	return r, err
 }
 

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 // pretended is a server that answers every question with nothing, until it is dead or hangs.
 type pretended struct {
 	dead, hangs bool
+	diesAt      string // a word of the question at which it dies, after it has told how many threads run
 	asked       []string
 }
 
@@ -33,6 +35,9 @@ type pretendedSession struct {
 
 func (s *pretendedSession) Exec(ctx context.Context, text string, r *engine.Result) error {
 	s.server.asked = append(s.server.asked, text)
+	if at := s.server.diesAt; at != "" && strings.Contains(text, at) {
+		s.server.dead = true
+	}
 	switch {
 	case s.server.hangs:
 		<-ctx.Done()
@@ -42,6 +47,9 @@ func (s *pretendedSession) Exec(ctx context.Context, text string, r *engine.Resu
 	}
 	if r != nil {
 		r.Reset()
+		if s.server.diesAt != "" && strings.Contains(text, "GLOBAL_STATUS") {
+			r.Rows, r.Columns, r.Values = 1, 2, append(r.Values, engine.Chars([]byte("Threads_running")), engine.Int(3))
+		}
 		if text == "SELECT CONNECTION_ID()" {
 			r.Rows, r.Columns, r.Values = 1, 1, append(r.Values, engine.Int(7))
 		}
@@ -116,6 +124,24 @@ func TestADeathInAPauseIsNoticed(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// Of a server that gives no answer, or dies while it is read, the watch tells that it is down and that nothing is paused, and no figures.
+func TestADeadServerHasNoFigures(t *testing.T) {
+	for name, p := range map[string]*pretended{"gone": {dead: true}, "dies while it is read": {diesAt: "PROCESSLIST"}} {
+		q := MySQL(p.dial, 0)[0].(*quick)
+		r, err := q.Collect(t.Context(), watch.Second, time.Now())
+		if err == nil {
+			t.Errorf("%s: it answers; it was asked %q", name, p.asked)
+		}
+		told := map[string]float64{}
+		for _, s := range r.Samples {
+			told[s.Name] = s.Value
+		}
+		if !maps.Equal(told, map[string]float64{"mysql_up": 0, "plimsoll_watch_paused": 0}) || len(r.Samples) != 2 {
+			t.Errorf("%s: %v", name, r.Samples)
 		}
 	}
 }
