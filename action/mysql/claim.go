@@ -241,10 +241,10 @@ func (m *ClusterLock) trace(ctx context.Context, c action.Claim) error {
 		return nil
 	}
 	err := m.Claim(ctx, c)
-	if claimed := (*action.ClaimedError)(nil); err == nil || errors.As(err, &claimed) {
-		return nil
+	if claimed := (*action.ClaimedError)(nil); err != nil && !errors.As(err, &claimed) { // what another has is not ours to record
+		return fmt.Errorf("record in the cluster that this run held it: %w", err)
 	}
-	return fmt.Errorf("record in the cluster that this run held it: %w", err)
+	return nil
 }
 
 // stands tells whether a node has the claim, as far as it is known: nobody may answer.
