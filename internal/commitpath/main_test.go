@@ -22,7 +22,8 @@ func writeResult(t *testing.T, name string, cells ...result.Cell) string {
 			Started: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC), Command: []string{"plimsoll", "trial", "run", "--quick"},
 			Engine: map[string]string{"product": "MariaDB", "version": "11.4.5"}, Host: map[string]string{"cores": "2", "filesystem": "ext4"},
 		},
-		"trial.yaml": "",
+		"trial.yaml":   "",
+		"events.jsonl": struct{}{},
 	} {
 		data, err := json.Marshal(content)
 		if err == nil {
