@@ -115,15 +115,27 @@ func (t ruleTest) run(ctx context.Context, groups []store.Group, every time.Dura
 		e.Evaluate(ctx, now)
 		for _, a := range t.Alerts {
 			if a.At == at {
-				failures = append(failures, a.compare(e.Alerts(), tested)...)
+				failures = append(failures, a.compare(e.Alerts(), annotationsOf(groups), tested)...)
 			}
 		}
 	}
 	return failures, nil
 }
 
-// compare tells what is missing and what is too much.
-func (a alertTest) compare(active []watch.Alert, tested map[string]bool) (failures []string) {
+// annotationsOf returns the annotations of each rule that alerts, by its expression.
+func annotationsOf(groups []store.Group) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			all[r.Expr] = r.Annotations
+		}
+	}
+	return all
+}
+
+// compare tells what is missing and what is too much. declared has the annotations of the rules, by expression: as for promtool, one whose
+// text came out empty is there, and is to be expected as "".
+func (a alertTest) compare(active []watch.Alert, declared map[string]map[string]string, tested map[string]bool) (failures []string) {
 	fired := map[string]watch.Alert{}
 	for _, alert := range active {
 		if alert.State == Firing && alert.Rule == a.Alert {
@@ -147,6 +159,10 @@ func (a alertTest) compare(active []watch.Alert, tested map[string]bool) (failur
 		for name, said := range map[string]string{"summary": got.Summary, "why": got.Why, "do": got.Do, "runbook": got.Runbook, "inputs": got.Inputs} {
 			if text := want.Annotations[name]; text != said && (text != "" || name != "summary") { // a rule without one is called by its name
 				failures = append(failures, fmt.Sprintf("at %v the %s of %s is %q, want %q", a.At, name, a.Alert, said, text))
+			}
+			_, isExpected := want.Annotations[name]
+			if _, is := declared[got.Expr][name]; is && said == "" && !isExpected {
+				failures = append(failures, fmt.Sprintf("at %v the %s of %s is empty: promtool wants it written as %s: \"\"", a.At, name, a.Alert, name))
 			}
 		}
 		delete(fired, key)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,26 +26,31 @@ func TestPromtoolTakesTheShippedRules(t *testing.T) {
 	}
 }
 
-// A test that fails here fails there: both read the file in the same way.
+// A test that fails there fails here: both read the file in the same way.
 func TestPromtoolFailsWhatFailsHere(t *testing.T) {
 	promtool := prometheustest.Program(t, "promtool")
-	folder := t.TempDir()
-	for name, text := range map[string]string{
-		"rules.yml": "groups:\n- name: g\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 1m\n",
-		"tests.yaml": "rule_files: [rules.yml]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n  - {series: 'up{instance=\"a\"}', values: '0x20'}\n" +
-			"  alert_rule_test:\n  - {eval_time: 2m, alertname: Down}\n", // it fires, and none is expected
+	const down = "groups:\n- name: g\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 1m\n"
+	for name, text := range map[string]struct{ rules, tests string }{
+		"an alert that is not expected": {down, "  - {eval_time: 2m, alertname: Down}\n"},
+		"an annotation that came out empty and is not expected": {down + "    annotations: {summary: it is down, inputs: '{{ if $value }}node=a{{ end }}'}\n",
+			"  - {eval_time: 2m, alertname: Down, exp_alerts: [{exp_labels: {instance: a}, exp_annotations: {summary: it is down}}]}\n"},
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file := filepath.Join(folder, "tests.yaml")
-	out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "FAILED") {
-		t.Errorf("promtool: %v: %s", err, out)
-	}
-	failures, _, err := Test(t.Context(), file)
-	if err != nil || len(failures) != 1 {
-		t.Errorf("here: %q, %v", failures, err)
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			file := filepath.Join(folder, "tests.yaml")
+			tests := "rule_files: [rules.yml]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n  - {series: 'up{instance=\"a\"}', values: '0x20'}\n" +
+				"  alert_rule_test:\n" + text.tests
+			if err := errors.Join(os.WriteFile(filepath.Join(folder, "rules.yml"), []byte(text.rules), 0o600), os.WriteFile(file, []byte(tests), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "FAILED") {
+				t.Errorf("promtool: %v: %s", err, out)
+			}
+			failures, _, err := Test(t.Context(), file)
+			if err != nil || len(failures) != 1 {
+				t.Errorf("here: %q, %v", failures, err)
+			}
+		})
 	}
 }
