@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/runbook/journal"
 )
@@ -39,142 +38,6 @@ type diskTry struct {
 
 func (t *diskTry) trouble(format string, args ...any) {
 	t.Troubles = append(t.Troubles, fmt.Sprintf(format, args...))
-}
-
-// plan is what is done to a run: where its process is killed, one place after the other; whether it is undone then, and where the
-// process that undoes it is killed.
-type plan struct {
-	what  string
-	kills []moment
-	undo  bool
-	undos []moment
-}
-
-// How many runs the moments of a journal are dealt out to, and those of an undo.
-const (
-	strides     = 2
-	undoStrides = 2
-)
-
-// attack kills the runs of a runbook at all moments of their journals.
-func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep func(disksResult) error) (res disksResult, err error) {
-	res = disksResult{Runbook: c.book, At: time.Now().UTC().Truncate(time.Second), Ends: map[string]int{}}
-	r := rand.New(rand.NewPCG(16, uint64(len(c.book)))) //nolint:gosec // delays in the middle of acts, not secrets
-	kernel, err := d.machines[d.at].sh(ctx, "uname -r")
-	if err != nil {
-		return res, err
-	}
-	res.Kernel = kernel
-	// one makes a try, unless the time is over; a lab that cannot be brought back to where it begins is made anew.
-	one := func(p plan) (*diskTry, error) {
-		if time.Now().After(until) || ctx.Err() != nil {
-			for _, m := range slices.Concat(p.kills, p.undos) {
-				res.Untried = append(res.Untried, m.String())
-			}
-			return nil, ctx.Err()
-		}
-		t, err := d.try(ctx, c, p, r)
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", p.what, err)
-		}
-		res.add(t)
-		res.Took = time.Since(res.At)
-		fmt.Fprintf(os.Stderr, "%s\n", t.line())
-		return t, keep(res)
-	}
-	reference, err := one(plan{what: "undisturbed"})
-	if err != nil || reference == nil {
-		return res, err
-	}
-	all := momentsOf(reference.events)
-	defer func() {
-		if err != nil {
-			res.Untried = append(res.Untried, names(res.missed(all))...)
-			err = errors.Join(err, keep(res))
-		}
-	}()
-	spread := strides * d.oneIn
-	for n := range spread {
-		if n%d.oneIn != 0 {
-			res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
-		}
-	}
-	var steps []string
-	for _, e := range reference.events {
-		if e.Kind == journal.Intended && !slices.Contains(steps, e.Step) {
-			steps = append(steps, e.Step)
-		}
-	}
-	res.Steps = len(steps)
-	for n := range strides {
-		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: dealt(all, n*d.oneIn, spread)}); err != nil {
-			return res, err
-		}
-	}
-	if missed := res.missed(all); len(missed) > 0 { // the process that went on found the step done, or did not come there
-		if _, err := one(plan{what: "killed where it was not yet", kills: missed}); err != nil {
-			return res, err
-		}
-	}
-	var undone *diskTry // of the undos, the one that undid the most
-	deepest := ""
-	for n, step := range slices.Backward(steps) {
-		if undone != nil && n%d.oneIn != 0 {
-			continue
-		}
-		t, err := one(plan{what: "undone in the middle of " + step, kills: []moment{{entry: "intended/" + step, after: true}}, undo: true})
-		if err != nil {
-			return res, err
-		}
-		if t != nil && undone == nil && t.Ends[string(journal.RunUndone)]+t.Ends[journal.UndoneWithRemainders] > 0 {
-			undone, deepest = t, step
-		}
-	}
-	if undone != nil {
-		all := momentsOf(afterStopping(undone.events))
-		spread := undoStrides * d.oneIn
-		for n := range spread {
-			if n%d.oneIn != 0 {
-				res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
-			}
-		}
-		for n := range undoStrides {
-			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n*d.oneIn, spread)}
-			if _, err := one(p); err != nil {
-				return res, err
-			}
-		}
-		res.Missed = append(res.Missed, names(res.missed(all))...)
-	}
-	res.Missed = append(names(res.missed(momentsOf(reference.events))), res.Missed...)
-	return res, keep(res)
-}
-
-// missed are the moments at which nothing was killed.
-func (r *disksResult) missed(all []moment) (some []moment) {
-	for _, m := range all {
-		if !slices.Contains(r.Moments, m.String()) && !slices.Contains(r.Untried, m.String()) {
-			some = append(some, m)
-		}
-	}
-	return some
-}
-
-func names(all []moment) (texts []string) {
-	for _, m := range all {
-		texts = append(texts, m.String())
-	}
-	return texts
-}
-
-// afterStopping are the events of an undo.
-func afterStopping(events []journal.Event) []journal.Event {
-	for i, e := range events {
-		if e.Kind == journal.Stopping {
-			return events[i:]
-		}
-	}
-	return nil
 }
 
 // try brings the lab to where the runbook begins, runs it as planned and looks at what stands.
@@ -227,7 +90,9 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 		}
 		if s.Killed {
 			if at := cutWhere(*left, s); at >= 0 {
-				t.Moments = append(t.Moments, (*left)[at].String())
+				if undoing || !t.d.undosOnly {
+					t.Moments = append(t.Moments, (*left)[at].String())
+				}
 				*left = slices.Delete(slices.Clone(*left), at, at+1)
 			}
 			t.Kills++
