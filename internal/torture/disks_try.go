@@ -61,14 +61,24 @@ func (d *disks) try(ctx context.Context, c diskCase, p plan, r *rand.Rand) (*dis
 	if err != nil {
 		return t, err
 	}
-	if run.over() {
-		err = t.judge(ctx, run)
+	if !run.over() {
+		return t, nil
+	}
+	if d.last.home.store != "" {
+		if err := os.RemoveAll(d.last.home.store); err != nil {
+			return t, fmt.Errorf("remove what is kept of the try before: %w", err)
+		}
+	}
+	d.last = endedRun{home: t.home, run: run.Run}
+	if err := t.judge(ctx, run); err != nil {
+		return t, err
 	}
 	if len(t.Troubles) == 0 {
 		t.Calls = nil
-		return t, errors.Join(err, os.RemoveAll(t.home.store))
+	} else {
+		d.last = endedRun{} // its store is for whoever reads of the troubles
 	}
-	return t, err
+	return t, nil
 }
 
 // bring runs the runbook to an end, killed where it was planned.
@@ -117,9 +127,7 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 			t.trouble("%s", wrong)
 		}
 		if s.Killed && run.over() {
-			if back := t.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); back.Code != 2 {
-				t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, back.Code, tail(back.Err))
-			}
+			t.release(ctx, run)
 		}
 		if run.over() {
 			t.Ends[run.Status]++
@@ -166,6 +174,21 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	}
 	t.trouble("%s came to no end: run %s is %s", t.book, run.Run, run.Status)
 	return run, nil
+}
+
+// release resumes a run whose process was killed after its end, so that its cluster is given back. The server may just have been restarted:
+// the message then advises to resume it again.
+func (t *diskTry) release(ctx context.Context, run told) {
+	var back said
+	for range 5 {
+		if back = t.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); back.Code != 1 {
+			break
+		}
+		rest(ctx, disksLease)
+	}
+	if back.Code != 2 {
+		t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, back.Code, tail(back.Err))
+	}
 }
 
 // stuckIn is the last event, if it says that a step could not be undone and nothing was tried since.
