@@ -94,8 +94,8 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, action.NothingDone{Err: err}
 	}
 	c.Progress(0.5, "making it writable")
-	if err := s.unfollow(ctx); err != nil {
-		return nil, err
+	if err := p.leaveSource(ctx, s); err != nil {
+		return nil, action.NothingDone{Err: err}
 	}
 	if err := p.stillAlone(ctx, s); err != nil {
 		return nil, err
@@ -105,6 +105,18 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	has, err := s.executed(ctx)
 	return action.Facts{"position": has.String()}, err
+}
+
+// leaveSource ends the server's replication; it stays read-only. A server that hangs meanwhile takes no writes afterwards either, so that the
+// run can go back: the old primary need not wait for it until the step's deadline.
+func (p *promote) leaveSource(ctx context.Context, s *server) error {
+	limited, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", p.Node, 2*patience))
+	defer cancel()
+	err := s.unfollow(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return fmt.Errorf("%w: it stays read-only, and may have stopped replicating", context.Cause(limited))
+	}
+	return err
 }
 
 // mayPromote refuses to open a server while it hangs, another takes writes, or something would be left behind.

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -444,6 +445,38 @@ func takesBack(w fixture) {
 		if out := w.does(repointAction, `{source: n1}`); out[action.LeftOut] != nil {
 			t.Errorf("left out: %v", out)
 		}
+	})
+	w.Run("a replica that hangs when it is promoted", func(t *testing.T) {
+		w := w.of(t)
+		before, err := modeOf(t.Context(), w.server("n1"))
+		w.must(err)
+		w.does(demoteAction, `{node: n1, grace: 1s, for: n2}`)
+		began := time.Now()
+		_, err = w.task(promoteAction, `{node: n2, old: n1}`).Act(t.Context(), w.on, action.Call{Token: "t", Progress: func(_ float64, text string) {
+			if text == "making it writable" {
+				w.must(w.cluster.Server("n2").Freeze(t.Context()))
+			}
+		}})
+		var nothing action.NothingDone
+		if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "n2 does not answer within 10s: it stays read-only, and may have stopped replicating") {
+			t.Errorf("promote: %v", err)
+		}
+		remains := action.RemainsOf(w.task(demoteAction, `{node: n1, for: n2}`).(action.Undoer).Undo(t.Context(), w.on, action.Call{Before: before.facts()}))
+		if remains == nil || !strings.Contains(remains.Error(), "node n2: it does not answer within 2s") {
+			t.Errorf("the undo of the demotion leaves %v", remains)
+		}
+		if is, err := statusOf(t.Context(), w.on, "n1"); err != nil || is.ReadOnly {
+			t.Errorf("n1: %+v, %v, want that it takes writes", is, err)
+		}
+		if took := time.Since(began); took > 40*time.Second {
+			t.Errorf("nobody could write for %s", took)
+		}
+		w.must(w.cluster.Server("n2").Thaw(t.Context()))
+		if is, err := statusOf(t.Context(), w.on, "n2"); err != nil || !is.ReadOnly {
+			t.Errorf("n2 after it hung: %+v, %v, want that it is read-only", is, err)
+		}
+		w.does(replicateAction, `{node: n2, source: n1}`)
+		w.follow(t, "n2", "n1")
 	})
 	w.Run("a node that follows nobody", func(t *testing.T) {
 		w := w.of(t)
