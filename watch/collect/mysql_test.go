@@ -271,7 +271,9 @@ func (w *watched) longStatement() {
 		w.t.Error("the long statement is not seen whole at the next ten seconds")
 	}
 	cancel()
-	<-done
+	if err := <-done; err == nil {
+		w.t.Error("the long statement ended by itself")
+	}
 }
 
 // dearDigests has the server take longer to show its statements by digest than it may every ten seconds.
