@@ -489,6 +489,22 @@ func takesBack(w fixture) {
 		if out := w.does(repointAction, `{source: n1, leave: [n3]}`); out[action.LeftOut] != nil {
 			t.Errorf("left alone on purpose, and left out: %v", out)
 		}
+		n3 := w.server("n3")
+		w.must(keepMode(t.Context(), n3, n3.taking())) // as a promotion by an earlier release leaves it that was cut off
+		w.does(repointAction, `{source: n1}`)
+		if m, err := modeOf(t.Context(), n3); err != nil || m.opensAgain() {
+			t.Errorf("n3 is %v, %v, want that it refuses writes after its next start too", m, err)
+		}
+		w.follow(t, "n3", "n1")
+	})
+	w.Run("a second primary before a switchover", func(t *testing.T) {
+		w := w.of(t)
+		n3 := w.server("n3")
+		w.must(n3.unfollow(t.Context()))
+		w.must(setMode(t.Context(), n3, n3.taking()))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n1 and n3 both accept writes")
+		w.must(setMode(t.Context(), n3, n3.refusing()))
+		w.does(repointAction, `{source: n1, also: [n3]}`)
 		w.follow(t, "n3", "n1")
 	})
 	w.Run("removal of what is followed", func(t *testing.T) {
@@ -534,5 +550,23 @@ func stolenLock(w fixture) func(t *testing.T) {
 			t.Errorf("n3 is %v, %v, want that it takes writes", m, err)
 		}
 		w.must(setMode(t.Context(), n3, n3.refusing()))
+		// Cut off before it takes writes, it does not take them after its next start either.
+		cutOff := errors.New("the process ended")
+		if err := n3.open(cluster.WithOwner(t.Context(), func(context.Context) error { return cutOff })); !errors.Is(err, cutOff) {
+			t.Errorf("opened by a process that had ended: %v", err)
+		}
+		closed := func(why string) {
+			t.Helper()
+			if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) || m.opensAgain() {
+				t.Errorf("%s: n3 is %v, %v, want read-only, now and after its next start", why, m, err)
+			}
+		}
+		closed("cut off")
+		// The order of a process that is gone by now, which a server that hung executes when it goes on, comes too late.
+		late := func(context.Context) error { time.Sleep(opensWithin*time.Second + 200*time.Millisecond); return nil }
+		if err := n3.open(cluster.WithOwner(t.Context(), late)); err == nil || !strings.Contains(err.Error(), "or it took longer than 3 s") {
+			t.Errorf("opened too late: %v", err)
+		}
+		closed("too late")
 	}
 }
