@@ -24,6 +24,7 @@ type execute struct {
 	Statements []string `yaml:"statements,required" doc:"The statements, executed one after another on one connection."`
 	Query      string   `yaml:"check" doc:"A query that returns one value and tells whether it was done. Without it the statements are always executed."`
 	Want       string   `yaml:"want" doc:"With check: the value that means done. NULL is the text NULL."`
+	Tables     []string `yaml:"tables" doc:"Tables that must be there before the statements are executed, each as the statements name it. A plan says which is not there."`
 	Undone     []string `yaml:"undo" doc:"Statements that undo it. They must be safe to execute twice: an undo that was interrupted is executed again from its first statement."`
 	Repeatable bool     `yaml:"repeatable" doc:"Whether it is safe to execute the statements again after they were interrupted half-way. Default false."`
 }
@@ -52,12 +53,15 @@ func (e *execute) Traits() Traits {
 
 func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	statements := strings.Join(e.Statements, "; ")
-	if e.Query == "" {
-		return CheckResult{State: Needed, Intended: Facts{"statements": statements}, Reason: "there is no check: the statements are always executed"}, nil
+	if e.Query == "" && len(e.Tables) == 0 {
+		return e.always(statements), nil
 	}
 	node, err := CheckedOn(ctx, on, e.Node)
 	if err != nil {
 		return CheckResult{}, err
+	}
+	if e.Query == "" {
+		return e.always(statements), e.lookForTables(ctx, on, node)
 	}
 	got, err := on.Value(ctx, node, e.Query)
 	if err != nil {
@@ -68,11 +72,40 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 		f.State = Satisfied
 	} else {
 		f.Intended["statements"] = statements // whoever approves the plan reads them
+		if err := e.lookForTables(ctx, on, node); err != nil {
+			return f, err
+		}
 	}
 	if on.Leads(ctx, node) {
 		f.NotePrimary(e.Node, node)
 	}
 	return f, nil
+}
+
+func (e *execute) always(statements string) CheckResult {
+	return CheckResult{State: Needed, Intended: Facts{"statements": statements}, Reason: "there is no check: the statements are always executed"}
+}
+
+// lookForTables refuses a table that is not there. Of one that the account may not read nothing is known.
+func (e *execute) lookForTables(ctx context.Context, on *cluster.Cluster, node string) error {
+	for _, table := range e.Tables {
+		_, err := on.Column(ctx, node, "SELECT * FROM "+table+" LIMIT 1")
+		switch engine.ClassOf(err) {
+		case engine.Missing:
+			return AbsentTable(table, err)
+		case engine.Denied:
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look for table %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// AbsentTable refuses a table that is not there.
+func AbsentTable(table string, err error) error {
+	return &hint.PermanentError{Reason: "there is no table " + table, Advice: "name a table as SHOW TABLES lists it", Err: err}
 }
 
 func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {
