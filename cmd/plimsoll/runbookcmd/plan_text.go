@@ -74,8 +74,8 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 
 // now is what a guardrail sees.
 func now(r execute.GuardrailReading) string {
-	if r.Trouble != "" {
-		return "; " + r.Trouble + ": this guardrail would hold every step"
+	if effect := r.Effect(); effect != "" {
+		return "; " + effect
 	}
 	var parts []string
 	for _, name := range document.SortedKeys(r.Metrics) {
