@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,15 @@ var (
 	_ Validator      = (*execute)(nil)
 )
 
-// Validate refuses a check without its answer, and the other way round.
+// Validate refuses statements and tables without a text, and a check without its answer, or the other way round.
 func (e *execute) Validate() error {
+	blank := func(text string) bool { return strings.TrimSpace(text) == "" }
+	switch {
+	case len(e.Statements) == 0 || slices.ContainsFunc(e.Statements, blank):
+		return errors.New("statements: one is empty, expected the text of at least one statement")
+	case slices.ContainsFunc(e.Tables, blank):
+		return errors.New("tables: one is empty, expected the name of a table")
+	}
 	if (e.Query == "") != (e.Want == "") {
 		return errors.New("check and want belong together: a query, and its answer when it is done")
 	}

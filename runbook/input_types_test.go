@@ -64,3 +64,32 @@ steps:
 		}
 	}
 }
+
+// What no step could ever do with its inputs is told without a cluster; a step that is skipped, or that needs more, refuses nothing.
+func TestInputsWithWhichAStepCouldNeverBeDoneAreToldWithoutACluster(t *testing.T) {
+	const text = `runbook: test/blank
+inputs: {say: {}, do: {default: "yes"}}
+steps:
+  - id: later
+    uses: command
+    with: {run: "${{ cluster.environment }}${{ inputs.say }}"}
+  - id: each
+    if: inputs.do == "yes"
+    rolling: {}
+    steps:
+      - {id: tell, uses: sql.execute, with: {statements: ["${{ inputs.say }}"]}}
+`
+	b, err := runbook.Parse("blank.yaml", []byte(text), action.Generic())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ say, do, want string }{{"DO 1", "yes", ""}, {" ", "yes", "step tell: sql.execute: statements: one is empty"}, {" ", "no", ""}} {
+		inputs, err := b.Resolve(map[string]string{"say": c.say, "do": c.do})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = b.Impossible(inputs); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -94,11 +94,6 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 			return nil, err
 		}
 	}
-	if t.Existing == nil {
-		if err := c.checkNodes(parts); err != nil {
-			return nil, err
-		}
-	}
 	disk, place := v.Disk, at(t.Document.Get("compare").Get("variant"), v.Name)
 	if disk == nil {
 		disk, place = t.Cluster.Disk, at(t.Document.Get("cluster"), "disk")
@@ -114,6 +109,11 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 	}
 	if c.Timeline, err = t.timelineOf(v); err != nil {
 		return nil, err
+	}
+	if t.Existing == nil {
+		if err := c.checkNodes(parts); err != nil {
+			return nil, err
+		}
 	}
 	c.Data = c.dataSet()
 	return c, nil
