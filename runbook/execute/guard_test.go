@@ -129,7 +129,7 @@ func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) 
 	if err := p.Trouble(); err != nil {
 		t.Error(err)
 	}
-	p, err = b.Prepare(t.Context(), Request{Book: b.parse(strings.ReplaceAll(guarded, "db.load", "(db.laod ?? 0)")), Cluster: "lab1"})
+	p, err = b.Prepare(t.Context(), Request{Book: b.parse(strings.Replace(guarded, "db.load > 2 * baseline.db.load", "(db.laod ?? 0) > 2", 1)), Cluster: "lab1"})
 	if err != nil || p.Trouble() != nil {
 		t.Errorf("a guardrail that says what counts without a value can be answered: %v, %v", err, p.Trouble())
 	}
