@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/internal/document"
 	"plimsoll/runbook"
 )
 
@@ -90,6 +91,26 @@ steps:
 		}
 		if err = b.Impossible(inputs); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// An input that must be given is not given as an empty text, wherever it is written.
+func TestWhatMustBeGivenIsNotEmpty(t *testing.T) {
+	b, err := runbook.Parse("given.yaml", []byte("runbook: test/given\ninputs: {name: {about: Whose it is.}, note: {default: \"\"}}\nsteps: [{id: a, uses: command, with: {run: \"true\"}}]\n"), action.Generic())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Resolve(map[string]string{"name": ""}); err == nil || err.Error() != "--input name: it is empty, expected Whose it is" {
+		t.Error(err)
+	}
+	for text, want := range map[string]string{`{name: ""}`: "t.yaml:1:8: it is empty, expected Whose it is", `{name: x, note: ""}`: ""} {
+		with, err := document.Parse("t.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Accepts(with, with); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"plimsoll/hint"
 	"strings"
 
 	"golang.org/x/crypto/bcrypt"
@@ -41,7 +42,7 @@ func ReadConfig(path string) (Config, error) {
 	var c Config
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return c, fmt.Errorf("read the web configuration: %w", err)
+		return c, hint.Missing(fmt.Errorf("read the web configuration: %w", err), "correct --web-config, or write the file: docs/web.md lists its keys")
 	}
 	root, err := document.Parse(path, data)
 	if err != nil {
