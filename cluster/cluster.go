@@ -149,7 +149,7 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 		known = append(known, n.Name)
 	}
 	err = fmt.Errorf("cluster %s, node %q: %w", s.Name, name, ErrNoNode)
-	if near := document.Nearest(name, known); near != "" && !numberApart(name, near) {
+	if near := document.Nearest(name, known); near != "" && !document.NumberApart(name, near) {
 		return Node{}, hint.With(err, "did you mean "+near+"?")
 	}
 	const most = 8
@@ -157,11 +157,6 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 		return Node{}, err
 	}
 	return Node{}, hint.With(err, "it has "+strings.Join(known, ", "))
-}
-
-// numberApart tells whether names differ in their number alone: who writes db2 does not mean db1.
-func numberApart(a, b string) bool {
-	return a != b && strings.TrimRight(a, "0123456789") == strings.TrimRight(b, "0123456789")
 }
 
 // Database returns a node's database; without a name, the primary's. It stays open until the cluster is closed.
