@@ -84,7 +84,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ say, do, want string }{{"DO 1", "yes", ""}, {" ", "yes", "step tell: sql.execute: statements: one is empty"}, {" ", "no", ""}} {
+	for _, c := range []struct{ say, do, want string }{{"DO 1", "yes", ""}, {" ", "yes", "step tell: statements: one is empty"}, {" ", "no", ""}} {
 		inputs, err := b.Resolve(map[string]string{"say": c.say, "do": c.do})
 		if err != nil {
 			t.Fatal(err)
