@@ -116,7 +116,7 @@ func (p Parts) onCluster(c *Call, name string) string {
 }
 
 // resolve finds what a call means and refuses, with its place, what can never work.
-func (p Parts) resolve(c *Call, nodes int) error {
+func (p Parts) resolve(c *Call) error {
 	if slices.Contains(ownPhases, c.As) {
 		return c.At.Errorf("as: %s is the name of a phase that a trial has anyway, expected another", c.As)
 	}
@@ -124,7 +124,8 @@ func (p Parts) resolve(c *Call, nodes int) error {
 		if c.Approve || c.Limit > 0 || c.Refused != "" {
 			return c.At.Errorf("%s is not a runbook: it cannot have approve, limit or refused", c.Change)
 		}
-		return f.check(*c, nodes)
+		_, err := f.Use(*c)
+		return err
 	}
 	named := *c.At
 	named.Text = c.Change

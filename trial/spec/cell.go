@@ -90,7 +90,7 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 		return nil, err
 	}
 	for i := range c.Prepare {
-		if err := parts.resolve(&c.Prepare[i], c.Cluster.Nodes); err != nil {
+		if err := parts.resolve(&c.Prepare[i]); err != nil {
 			return nil, err
 		}
 	}

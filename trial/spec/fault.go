@@ -111,8 +111,8 @@ func (f *Fault) Use(c Call) (Use, error) {
 	return u, nil
 }
 
-// check refuses what can never work on a cluster of so many nodes, with its place.
-func (f *Fault) check(c Call, nodes int) error {
+// checkNode refuses a node that a cluster of so many nodes does not have, with its place.
+func (f *Fault) checkNode(c Call, nodes int) error {
 	u, err := f.Use(c)
 	if err != nil || u.Node == "" {
 		return err

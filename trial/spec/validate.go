@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -63,7 +64,7 @@ func (t *Trial) validateTimeline(parts Parts) error {
 	var ps document.Problems
 	for i := range t.Timeline {
 		if s := &t.Timeline[i]; s.Call != nil {
-			ps.Add(s.Call.At, parts.resolve(s.Call, t.Cluster.Nodes))
+			ps.Add(s.Call.At, parts.resolve(s.Call))
 			s.Phase = s.Call.Name()
 		}
 	}
@@ -106,6 +107,9 @@ func (c *Cell) checkNodes(parts Parts) error {
 	var ps document.Problems
 	n := c.Cluster.Nodes
 	check := func(call *Call) {
+		if f, is := parts.Fault(call.Change); is { // after a runbook, of which it is not known whether it adds some, of those that there were
+			ps.Add(call.At, f.checkNode(*call, cmp.Or(n, c.Cluster.Nodes)))
+		}
 		ps.Add(call.At, call.checkNodes(n))
 		n = parts.nodesAfter(*call, n)
 	}
