@@ -140,7 +140,7 @@ func onlyLabs(ctx context.Context, name string, deps lab.Deps) error {
 	}
 	if c, is := inv.Clusters[name]; is && !slices.Contains(home.ClusterNames(ctx, &inventory.Inventory{}, deps), name) {
 		return console.UsageError{Text: "cluster " + name + " is one of the inventory, and only clusters of the lab are tortured",
-			Hint: fmt.Sprintf("create one with plimsoll lab up %s --nodes %d --name %[3]s-like, then give --cluster lab:%[3]s-like", c.Engine, len(c.Nodes), name)}
+			Hint: fmt.Sprintf("create one like it and name that: plimsoll lab up %s --nodes %d --name %s-like", c.Engine, len(c.Nodes), name)}
 	}
 	return nil
 }
