@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 )

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/result"
-
 	"plimsoll/engine"
 	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/document"
+	"plimsoll/result"
 	"plimsoll/workload"
 )
 

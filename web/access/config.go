@@ -7,11 +7,11 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"plimsoll/hint"
 	"strings"
 
 	"golang.org/x/crypto/bcrypt"
 
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 

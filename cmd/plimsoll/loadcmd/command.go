@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"plimsoll/hint"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
