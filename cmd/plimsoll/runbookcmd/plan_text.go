@@ -49,7 +49,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
-		fmt.Fprintf(w, "Lock: cluster %s does not tell whether another run holds it, and may not take the claim of this one yet (%s)\n", name, p.Silent[name])
+		fmt.Fprintf(w, "Lock: Plimsoll cannot tell whether another run holds cluster %s (%s). A run that begins nevertheless stores its claim as soon as the cluster answers\n", name, p.Silent[name])
 	}
 	for _, u := range p.Unreleased {
 		fmt.Fprintf(w, "Not released: %s\n", u)
@@ -75,8 +75,8 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 
 // now is what a guardrail sees.
 func now(r execute.GuardrailReading) string {
-	if r.Trouble != "" {
-		return "; " + r.Trouble + ": this guardrail would hold every step"
+	if effect := r.Effect(); effect != "" {
+		return "; " + effect
 	}
 	var parts []string
 	for _, name := range document.SortedKeys(r.Metrics) {
