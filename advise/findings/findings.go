@@ -78,6 +78,9 @@ func Report(in Input) *advise.Report {
 	if in.Memory == nil && in.Seen == nil {
 		return r
 	}
+	if in.Seen != nil && in.Seen.Changed != "" {
+		r.Unknown = append(r.Unknown, in.Seen.Changed)
+	}
 	if in.Aurora != nil {
 		in.use = use
 		if in.Aurora.GiB == 0 && in.Memory != nil {
@@ -91,7 +94,7 @@ func Report(in Input) *advise.Report {
 		r.Findings = append(r.Findings, in.storage())
 	}
 	if in.Seen != nil {
-		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting >= noticed*in.Seen.Commit.Sessions) {
+		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting.Mean >= noticed*in.Seen.Commit.Sessions.Mean) {
 			r.Findings = append(r.Findings, f)
 		}
 	}
