@@ -145,3 +145,18 @@ func TestCommitsWithoutTimes(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// Where the counters show that the load changed meanwhile, that is said, and no prediction of reads is of high confidence.
+func TestALoadThatChangedMeanwhileIsSaid(t *testing.T) {
+	in := incident(t, 1800)
+	in.Seen = &advise.Seen{Changed: "The load changed at 09:00:20 UTC."}
+	r := Report(in)
+	if len(r.Unknown) == 0 || r.Unknown[0] != in.Seen.Changed {
+		t.Errorf("%q", r.Unknown)
+	}
+	for _, o := range finding(t, r, "memory").Options {
+		if o.Effects[0].Note == "" {
+			t.Errorf("%s: %+v", o.Name, o.Effects[0])
+		}
+	}
+}

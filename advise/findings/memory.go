@@ -131,6 +131,9 @@ func at(m *advise.Memory, bytes int64) (advise.Point, bool) {
 }
 
 func (in Input) reads(p advise.Point) advise.Effect {
+	if p.Doubt == "" && in.Seen != nil && in.Seen.Changed != "" {
+		p.Doubt = "the load changed during the observation"
+	}
 	return advise.Effect{What: "reads a second from disk", Unit: "per_second", Now: in.Memory.Curve.Now.Reads, Then: p.Reads, Low: p.Low, High: p.High, Note: p.Doubt, Load: in.Memory.Requests}
 }
 

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -110,6 +111,20 @@ func TestALoadThatChangesInBetweenIsTold(t *testing.T) {
 	}
 	if r := Reported(&Observation{Cache: cache, Intervals: steady, Began: began, Took: 100 * time.Second, Every: 1}, nil, 1); strings.Contains(r.Explained[0], "changed") {
 		t.Errorf("of a load that goes on as it began: %q", r.Explained)
+	}
+}
+
+// From a few lists nothing is told of a load that changed, and that is said.
+func TestTooFewListsToTellAChangeAreSaid(t *testing.T) {
+	const seed = 6
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	cache := engine.PageCache{Pages: 1000, Size: 1000 * 16384, PageSize: 16384, Data: 1000}
+	for n, said := range map[int]bool{15: true, 16: false} {
+		r := Reported(&Observation{Cache: cache, Intervals: load(rng, n, 10_000, 0.05), Took: time.Minute, Every: 1}, nil, 1)
+		if got := strings.Contains(strings.Join(r.Notes, " "), fmt.Sprintf("cannot be told from %d lists of pages: it takes 17", n+1)); got != said {
+			t.Errorf("%d intervals: %q", n, r.Notes)
+		}
 	}
 }
 
