@@ -167,3 +167,15 @@ func committing(t *testing.T, db labtest.Server, sessions int, span time.Duratio
 	}
 	return func() { all.Wait(); cancel() }
 }
+
+// Each wrong flag has a message of its own.
+func TestAWrongFlagIsNamed(t *testing.T) {
+	for text, o := range map[string]memoryOptions{
+		"--for 3s: expected 4s or more":         {Span: 3 * time.Second, MaxStall: time.Second},
+		"--max-stall -1s: expected more than 0": {Span: time.Minute, MaxStall: -time.Second},
+	} {
+		if _, err := o.bytes(); err == nil || err.Error() != text {
+			t.Errorf("%v, want %s", err, text)
+		}
+	}
+}
