@@ -60,7 +60,7 @@ func TestABurstThatEnds(t *testing.T) {
 	f := finding(t, r, "storage")
 	leave := option(t, f, "leave it")
 	// 5.4 M × 5 % / (2000 − 600)
-	if got := leave.Effects[1].Now; math.Abs(got-192.86) > 0.1 || !f.Urgent || !strings.Contains(f.Title, "3 minutes") {
+	if got := leave.Effects[1].Now; math.Abs(got-192.86) > 0.1 || !f.Urgent || !strings.Contains(f.Title, "in 3 minutes (3 minutes to 4 minutes), and") {
 		t.Errorf("%q, %+v", f.Title, leave.Effects)
 	}
 	if r.Findings[0].About != "storage" {

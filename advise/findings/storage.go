@@ -50,7 +50,8 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Evidence = append(f.Evidence, cutOff)
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
 		f.Urgent = true
-		f.Title = fmt.Sprintf("The burst ends in %s, and with it %.0f of %.0f operations per second", span(seconds), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
+		f.Title = fmt.Sprintf("The burst ends in %s (%s to %s), and with it %.0f of %.0f operations per second", span(seconds),
+			span(lasts(v, in.Balance, max(m.Peak, m.IOPS.High))), span(lasts(v, in.Balance, m.IOPS.Low)), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
 	case m.Peak >= 0.97*gives && (v.Bucket().Size == 0 || m.Peak >= 0.97*burst):
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations per second, set by the %s: the real demand may be higher than what was observed", gives, by)
@@ -376,6 +377,8 @@ func advise1(options []advise.Option, peaks []float64, bytes float64) bool {
 
 func span(seconds float64) string {
 	switch {
+	case math.IsInf(seconds, 1):
+		return "never"
 	case seconds < 120:
 		return fmt.Sprintf("%.0f seconds", seconds)
 	case seconds < 7200:
