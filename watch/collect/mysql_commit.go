@@ -15,7 +15,30 @@ const (
 )
 
 // commits follows where the time of commits goes.
-type commits struct{ counters rates }
+type commits struct {
+	counters rates
+	all      map[string]watch.Counted // since the watch began, by part: what a mean over a stretch of any length is made of
+}
+
+// add counts what came since the reading before, and writes it.
+func (c *commits) add(now time.Time, p watch.Commit, r *watch.Reading) {
+	if c.all == nil {
+		c.all = map[string]watch.Counted{}
+	}
+	counted := map[string]watch.Counted{"total": p.Counted.Total, "redo": p.Counted.Redo, "binlog": p.Counted.Binlog, "semi-sync": p.Counted.SemiSync}
+	if p.Queue != nil {
+		counted["queue"] = watch.Counted{Sum: *p.Queue * p.Counted.Total.Of, Of: p.Counted.Total.Of}
+	}
+	for part, more := range counted {
+		if all := c.all[part]; all.Of+more.Of > 0 {
+			c.all[part] = watch.Counted{Sum: all.Sum + more.Sum, Of: all.Of + more.Of}
+		}
+	}
+	for part, all := range c.all {
+		r.Add(now, "plimsoll_commit_part_seconds_total", all.Sum, "part", part)
+		r.Add(now, "plimsoll_commit_parts_total", all.Of, "part", part)
+	}
+}
 
 // commitSplit asks for the counters of the log files and of the statement COMMIT. A sync of a log is shared by a group of commits, each of
 // which waits for it as long as it takes: so the mean of a sync is the time that one commit waits for it.
@@ -47,6 +70,7 @@ WHERE EVENT_NAME = '`+commitSQL+`'`)
 	}
 	q.commits.counters.turn(now, counters)
 	c := q.commits.parts()
+	q.commits.add(now, c, r)
 	for part, v := range map[string]*float64{"total": c.Total, "redo": c.Redo, "binlog": c.Binlog, "semi-sync": c.SemiSync, "queue": c.Queue} {
 		if v != nil {
 			r.Add(now, "plimsoll_commit_seconds", *v, "part", part)
