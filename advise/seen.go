@@ -10,7 +10,7 @@ import (
 type Seen struct {
 	Began   time.Time     `json:"began"`
 	For     time.Duration `json:"for_ns"`
-	Seconds int           `json:"seconds"` // readings
+	Seconds int           `json:"seconds"` // that its readings are of
 
 	Product string `json:"product,omitempty"`
 	Version string `json:"version,omitempty"`

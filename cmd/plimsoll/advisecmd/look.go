@@ -155,7 +155,12 @@ func readingOf(i watch.Instance, samples []watch.Sample, since time.Duration) lo
 
 // sum makes figures of readings.
 func sum(seen *advise.Seen, i watch.Instance, all []looked) {
-	seen.Seconds, seen.Product, seen.Version = len(all), i.Product, i.Version
+	seen.Product, seen.Version = i.Product, i.Version
+	over := 0.0
+	for _, l := range all {
+		over += l.seconds
+	}
+	seen.Seconds = int(math.Round(over))
 	rates := func(of func(looked) *float64) (rates []watch.Counted) {
 		for _, l := range all {
 			if v := of(l); v != nil {

@@ -83,6 +83,7 @@ func TestALateReadingCountsForItsSeconds(t *testing.T) {
 	seen := &advise.Seen{}
 	sum(seen, watch.Instance{}, all)
 	within(t, "operations a second", seen.Disk.IOPS.Mean, 400, 1e-9)
+	within(t, "seconds", float64(seen.Seconds), 60, 1e-9)
 	if seen.Changed != "" {
 		t.Error(seen.Changed)
 	}
