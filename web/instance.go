@@ -198,7 +198,9 @@ var curvesOf = []curve{
 		return `max(max_over_time(mysql_global_status_threads_running{instance=` + i + `}[` + w.step + `]))`
 	}, quantity.Plain},
 	{"commit", "part", func(i string, w windows) string {
-		of := func(counter string) string { return `sum by (part) (rate(` + counter + `{instance=` + i + `}[` + w.slow + `]))` }
+		of := func(counter string) string {
+			return `sum by (part) (rate(` + counter + `{instance=` + i + `}[` + w.slow + `]))`
+		}
 		return of("plimsoll_commit_part_seconds_total") + ` / (` + of("plimsoll_commit_parts_total") + ` > 0)`
 	}, quantity.Seconds},
 	{"iops", "", func(i string, w windows) string {
