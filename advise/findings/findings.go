@@ -81,6 +81,10 @@ func Report(in Input) *advise.Report {
 	if in.Seen != nil && in.Seen.Changed != "" {
 		r.Unknown = append(r.Unknown, in.Seen.Changed)
 	}
+	in.use = use
+	if in.Aurora != nil && in.Aurora.GiB == 0 && in.Memory != nil {
+		in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
+	}
 	var reads advise.Finding // the storage's options name what spares them
 	var untold []string
 	var there bool
@@ -94,15 +98,10 @@ func Report(in Input) *advise.Report {
 		}
 	}
 	if in.Aurora != nil {
-		in.use = use
-		if in.Aurora.GiB == 0 && in.Memory != nil {
-			in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
-		}
 		r.Findings = append(r.Findings, adviceOn(in).finding())
 	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
-		in.use = use
 		r.Findings = append(r.Findings, in.storage(reads.Options))
 		marked(reads.Options, r.Findings[len(r.Findings)-1].Options)
 	}
