@@ -147,8 +147,8 @@ func (t *copyTry) bring(ctx context.Context, book string, b blows, inputs []stri
 			t.trouble("%s", wrong)
 		}
 		if s.Killed && run.over() { // its process died before it gave the cluster back: whatever is said to the run does that
-			if back := t.a.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); back.Code != 2 {
-				t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, back.Code, tail(back.Err))
+			if back := t.a.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); !released(run, back) {
+				t.trouble("resume of %s, which is %s: code %d: %s", run.Run, run.Status, back.Code, tail(back.Err))
 			}
 		}
 		switch {

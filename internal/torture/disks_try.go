@@ -181,15 +181,14 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 func (t *diskTry) release(ctx context.Context, run told) {
 	var back said
 	for range 5 {
-		if back = t.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); back.Code != 1 {
+		if back = t.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); !claimStays(back) {
 			break
 		}
 		rest(ctx, disksLease)
 	}
 	layout := t.c.after(run.Status == string(journal.RunDone), t.events)
-	stays := (layout == waiting || layout == retired) && back.Code == 1 && strings.Contains(back.Err, "the claim of the ended run could not be removed")
-	if back.Code != 2 && !stays {
-		t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, back.Code, tail(back.Err))
+	if stands := layout == waiting || layout == retired; !released(run, back) && !(stands && claimStays(back)) {
+		t.trouble("resume of %s, which is %s: code %d: %s", run.Run, run.Status, back.Code, tail(back.Err))
 	}
 }
 

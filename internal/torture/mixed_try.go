@@ -35,7 +35,7 @@ type attempt struct {
 	knew       map[string]bool              // runs that have been seen
 	word       map[string]way               // the last thing that was said to a run
 	killed     map[string]bool              // runs whose process was killed
-	claimStays []func(context.Context) said // what a person was told to say again when the cluster answers
+	claimStays []release // what a person was told to say again when the cluster answers
 	stays      map[string]bool              // runs that said that their claim stays, as its server was dead when they ended
 	excused    []string                     // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
 
@@ -186,20 +186,30 @@ func (t *attempt) giveBack(ctx context.Context, h home, run told) {
 	if !died || !run.over() {
 		return
 	}
-	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); stays(s) {
-		t.claimStays = append(t.claimStays, func(ctx context.Context) said { return t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...) })
+	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); !released(run, s) {
+		t.claimStays = append(t.claimStays, release{h, run})
 	}
 }
 
-// stays tells whether a cluster is not given back: the command that gives it back ends with the code of its run, or with 2 if it had been.
-func stays(s said) bool {
-	return s.Code < 0 || s.Code == 130 || s.Code == 1 && strings.Contains(s.Err, "when the cluster answers again")
+// release is a run that has ended, whose cluster is to be given back from that home.
+type release struct {
+	home home
+	run  told
 }
+
+// released tells whether a resume of a run that has ended gave its cluster back: it ends with the code of the run, or with 2 if the cluster had
+// been given back before.
+func released(run told, s said) bool {
+	return s.Code == 2 || s.Code >= 0 && s.Code != 130 && !claimStays(s) && wrongCode(run, resume, s, false) == ""
+}
+
+// claimStays tells whether a resume says that it cannot give the cluster back before a server answers.
+func claimStays(s said) bool { return s.Code == 1 && strings.Contains(s.Err, "when the cluster answers again") }
 
 // giveBackLater follows that advice, when all servers are back.
 func (t *attempt) giveBackLater(ctx context.Context) {
 	for _, again := range t.claimStays {
-		if s := again(ctx); stays(s) {
+		if s := t.call(ctx, again.home, nil, 0, nil, speak(resume, again.run.Run)...); !released(again.run, s) {
 			t.trouble("%s, whose cluster answers again: code %d: %s", strings.Join(s.Args, " "), s.Code, tail(s.Err))
 		}
 	}
