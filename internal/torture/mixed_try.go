@@ -32,12 +32,12 @@ type attempt struct {
 	folder     string
 	servers    []server
 	ledger     *ledger
-	knew       map[string]bool              // runs that have been seen
-	word       map[string]way               // the last thing that was said to a run
-	killed     map[string]bool              // runs whose process was killed
-	claimStays []release // what a person was told to say again when the cluster answers
-	stays      map[string]bool              // runs that said that their claim stays, as its server was dead when they ended
-	excused    []string                     // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
+	knew       map[string]bool // runs that have been seen
+	word       map[string]way  // the last thing that was said to a run
+	killed     map[string]bool // runs whose process was killed
+	claimStays []unreleased    // what a person was told to say again when the cluster answers
+	stays      map[string]bool // runs that said that their claim stays, as its server was dead when they ended
+	excused    []string        // primaries that were replaced, and that no run has made a replica yet: as a failover leaves them
 
 	mu     sync.Mutex
 	frozen []server
@@ -187,12 +187,12 @@ func (t *attempt) giveBack(ctx context.Context, h home, run told) {
 		return
 	}
 	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); !released(run, s) {
-		t.claimStays = append(t.claimStays, release{h, run})
+		t.claimStays = append(t.claimStays, unreleased{h, run})
 	}
 }
 
-// release is a run that has ended, whose cluster is to be given back from that home.
-type release struct {
+// unreleased is a run that has ended, whose cluster is to be given back from that home.
+type unreleased struct {
 	home home
 	run  told
 }
@@ -204,7 +204,9 @@ func released(run told, s said) bool {
 }
 
 // claimStays tells whether a resume says that it cannot give the cluster back before a server answers.
-func claimStays(s said) bool { return s.Code == 1 && strings.Contains(s.Err, "when the cluster answers again") }
+func claimStays(s said) bool {
+	return s.Code == 1 && strings.Contains(s.Err, "when the cluster answers again")
+}
 
 // giveBackLater follows that advice, when all servers are back.
 func (t *attempt) giveBackLater(ctx context.Context) {
