@@ -70,11 +70,11 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 	steps := stepsOf(reference.events)
 	res.Steps = len(steps)
 	if len(all) > 0 {
-		if err := d.attackForward(all, &res, one); err != nil {
+		if err := attackForward(d.disksOptions, all, &res, one); err != nil {
 			return res, err
 		}
 	}
-	undone, deepest, err := d.undoEach(steps, one)
+	undone, deepest, err := undoEach(d.disksOptions, steps, one)
 	if err != nil {
 		return res, err
 	}
@@ -83,7 +83,7 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 		if len(undoing) == 0 {
 			return res, fmt.Errorf("find where the undo of %s can be killed: its journal has no cancellation", c.book)
 		}
-		if err := d.attackUndo(undoing, deepest, &res, one); err != nil {
+		if err := attackUndo(d.disksOptions, undoing, deepest, &res, one); err != nil {
 			return res, err
 		}
 		all = append(slices.Clip(all), undoing...)
@@ -103,8 +103,8 @@ func stepsOf(events []journal.Event) (steps []string) {
 }
 
 // attackForward kills runs that go forward at all of these moments.
-func (d *disks) attackForward(all []moment, res *disksResult, one func(plan) (*diskTry, error)) error {
-	for n, some := range d.deal(all, strides, res) {
+func attackForward(d disksOptions, all []moment, res *disksResult, one func(plan) (*diskTry, error)) error {
+	for n, some := range deal(d, all, strides, res) {
 		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: some}); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (d *disks) attackForward(all []moment, res *disksResult, one func(plan) (*d
 
 // undoEach interrupts runs in the middle of each step, from the last to the first, and has them undone. It returns the run that undid the
 // most, and the step at which it was interrupted; nil if none can be undone.
-func (d *disks) undoEach(steps []string, one func(plan) (*diskTry, error)) (undone *diskTry, deepest string, err error) {
+func undoEach(d disksOptions, steps []string, one func(plan) (*diskTry, error)) (undone *diskTry, deepest string, err error) {
 	for n, step := range slices.Backward(steps) {
 		if undone != nil && (d.undosOnly || n%d.oneIn != 0) {
 			continue
@@ -136,8 +136,8 @@ func (d *disks) undoEach(steps []string, one func(plan) (*diskTry, error)) (undo
 }
 
 // attackUndo kills the undo of that step, and of those before it, at all of these moments.
-func (d *disks) attackUndo(all []moment, step string, res *disksResult, one func(plan) (*diskTry, error)) error {
-	for n, some := range d.deal(all, undoStrides, res) {
+func attackUndo(d disksOptions, all []moment, step string, res *disksResult, one func(plan) (*diskTry, error)) error {
+	for n, some := range deal(d, all, undoStrides, res) {
 		p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + step, before: true}}, undo: true, undos: some}
 		if _, err := one(p); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (d *disks) attackUndo(all []moment, step string, res *disksResult, one func
 }
 
 // deal deals moments out to so many runs. Of oneIn moments, one is attacked, and the others are named as not tried.
-func (d *disks) deal(all []moment, runs int, res *disksResult) (dealtOut [][]moment) {
+func deal(d, all []moment, runs int, res *disksResult) (dealtOut [][]moment) {
 	spread := runs * d.oneIn
 	for n := range spread {
 		some := dealt(all, n, spread)
