@@ -1,6 +1,7 @@
 package runbookcmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -175,12 +176,7 @@ func change(observed, intended action.Facts) string {
 	return strings.Join(parts, ", ")
 }
 
-func value(v any) string {
-	if text := fmt.Sprint(v); text != "" {
-		return text
-	}
-	return "none"
-}
+func value(v any) string { return cmp.Or(fmt.Sprint(v), "none") }
 
 // approval is what some steps wait for.
 type approval struct {
@@ -236,13 +232,4 @@ func count(p journal.Plan) string {
 	return text
 }
 
-func facts(f action.Facts) string {
-	var parts []string
-	for _, key := range document.SortedKeys(f) {
-		parts = append(parts, key+" "+value(f[key]))
-	}
-	if len(parts) == 0 {
-		return "…"
-	}
-	return strings.Join(parts, ", ")
-}
+func facts(f action.Facts) string { return cmp.Or(f.String(), "…") }
