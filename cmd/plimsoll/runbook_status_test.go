@@ -176,5 +176,5 @@ func TestAClusterIsNotSaidToBeUnknownUnderTheNameThatIsExpected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says(t, console.ExitBadInput, `unknown cluster "lab:e1", expected e1`, "runbook", "plan", "r.yaml", "--cluster", "lab:e1")
+	says(t, console.ExitBadInput, "hint: the cluster of the inventory is called e1;", "runbook", "plan", "r.yaml", "--cluster", "lab:e1")
 }

@@ -16,9 +16,11 @@ import (
 
 // rerunning is the command that runs a step again: the one that was named, else the last that has run.
 func rerunning(run string, st *journal.State, step string) string {
-	for _, i := range slices.Backward(st.Items) {
-		if i.Over() && step == "" {
-			step = i.Key
+	if st != nil { // nil: there is no such run
+		for _, i := range slices.Backward(st.Items) {
+			if i.Over() && step == "" {
+				step = i.Key
+			}
 		}
 	}
 	return "plimsoll runbook rerun " + run + " --step " + hint.Quoted(cmp.Or(step, hint.FillIn)) + " --reason REASON"
@@ -36,11 +38,11 @@ Name a step of a rolling group with its target: group[target].step.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
-				if err != nil {
-					return err
-				}
 				if o.Step == "" || o.Reason == "" {
 					return console.UsageError{Text: "the step or the reason is missing", Hint: rerunning(args[0], st, o.Step)}
+				}
+				if err != nil {
+					return err
 				}
 				if st.Item(o.Step) == nil {
 					var keys []string
