@@ -103,8 +103,8 @@ func stepsOf(events []journal.Event) (steps []string) {
 }
 
 // attackForward kills runs that go forward at all of these moments.
-func attackForward(d disksOptions, all []moment, res *disksResult, one func(plan) (*diskTry, error)) error {
-	for n, some := range deal(d, all, strides, res) {
+func attackForward(o disksOptions, all []moment, res *disksResult, one func(plan) (*diskTry, error)) error {
+	for n, some := range deal(o, all, strides, res) {
 		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: some}); err != nil {
 			return err
 		}
@@ -119,9 +119,9 @@ func attackForward(d disksOptions, all []moment, res *disksResult, one func(plan
 
 // undoEach interrupts runs in the middle of each step, from the last to the first, and has them undone. It returns the run that undid the
 // most, and the step at which it was interrupted; nil if none can be undone.
-func undoEach(d disksOptions, steps []string, one func(plan) (*diskTry, error)) (undone *diskTry, deepest string, err error) {
+func undoEach(o disksOptions, steps []string, one func(plan) (*diskTry, error)) (undone *diskTry, deepest string, err error) {
 	for n, step := range slices.Backward(steps) {
-		if undone != nil && (d.undosOnly || n%d.oneIn != 0) {
+		if undone != nil && (o.undosOnly || n%o.oneIn != 0) {
 			continue
 		}
 		t, err := one(plan{what: "undone in the middle of " + step, kills: []moment{{entry: "intended/" + step, after: true}}, undo: true})
@@ -136,8 +136,8 @@ func undoEach(d disksOptions, steps []string, one func(plan) (*diskTry, error)) 
 }
 
 // attackUndo kills the undo of that step, and of those before it, at all of these moments.
-func attackUndo(d disksOptions, all []moment, step string, res *disksResult, one func(plan) (*diskTry, error)) error {
-	for n, some := range deal(d, all, undoStrides, res) {
+func attackUndo(o disksOptions, all []moment, step string, res *disksResult, one func(plan) (*diskTry, error)) error {
+	for n, some := range deal(o, all, undoStrides, res) {
 		p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + step, before: true}}, undo: true, undos: some}
 		if _, err := one(p); err != nil {
 			return err
@@ -147,11 +147,11 @@ func attackUndo(d disksOptions, all []moment, step string, res *disksResult, one
 }
 
 // deal deals moments out to so many runs. Of oneIn moments, one is attacked, and the others are named as not tried.
-func deal(d, all []moment, runs int, res *disksResult) (dealtOut [][]moment) {
-	spread := runs * d.oneIn
+func deal(o disksOptions, all []moment, runs int, res *disksResult) (dealtOut [][]moment) {
+	spread := runs * o.oneIn
 	for n := range spread {
 		some := dealt(all, n, spread)
-		if n%d.oneIn == 0 {
+		if n%o.oneIn == 0 {
 			dealtOut = append(dealtOut, some)
 			continue
 		}
