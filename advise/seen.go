@@ -1,6 +1,9 @@
 package advise
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Seen is what a server did while it was observed: its disk I/O, and what its commits waited for. A figure that could not be had is nil,
 // never a 0.
@@ -15,6 +18,21 @@ type Seen struct {
 	Disk   *DiskUse   `json:"disk,omitempty"`
 	Commit *CommitUse `json:"commit,omitempty"`
 	Load   *CPUUse    `json:"load,omitempty"`
+	// WarmUp is set while the server's reads still fill its cache after a start: its disk I/O is not that of the load.
+	WarmUp *WarmUp `json:"warm_up,omitempty"`
+}
+
+// WarmUp is what a server that was started a short while ago has read into its cache.
+type WarmUp struct {
+	Uptime time.Duration `json:"uptime_ns"`
+	Held   int64         `json:"held_bytes"` // by pages with data
+	Room   int64         `json:"room_bytes"`
+	Reads  float64       `json:"reads"` // pages a second
+}
+
+// Told is a sentence without its end.
+func (w WarmUp) Told() string {
+	return fmt.Sprintf("the server started %s ago, and its reads still fill its buffer pool, which holds %.0f of %.0f MiB", w.Uptime, float64(w.Held)/(1<<20), float64(w.Room)/(1<<20))
 }
 
 // DiskUse is what a server asks of its disk, a second.

@@ -94,6 +94,28 @@ func TestABurstThatEnds(t *testing.T) {
 	}
 }
 
+// From the reads that fill a cache after a start no volume follows; of a server that only writes they do not matter.
+func TestNoVolumeFollowsFromAWarmUp(t *testing.T) {
+	for reads, warming := range map[float64]bool{1500: true, 20: false} {
+		in := incident(t, 1800)
+		in.Memory, in.Class = nil, ""
+		in.Seen = &advise.Seen{
+			Disk:   &advise.DiskUse{IOPS: advise.Figure{Mean: 1900, Low: 1800, High: 2000}, Peak: 2100},
+			WarmUp: &advise.WarmUp{Uptime: 7 * time.Second, Held: 35 << 20, Room: 64 << 20, Reads: reads},
+		}
+		f := finding(t, Report(in), "storage")
+		said := strings.HasPrefix(f.Title, "No volume follows from a warm-up: the server started 7s ago, and its reads still fill its buffer pool")
+		if said != warming || (len(f.Options) == 1) != warming || slices.ContainsFunc(f.Options, func(o advise.Option) bool { return o.Advised }) == warming {
+			t.Errorf("with %.0f reads a second that fill the pool: %q, %d options, %q", reads, f.Title, len(f.Options), f.Evidence)
+		}
+		if !f.Urgent || warming && !slices.ContainsFunc(f.Evidence, func(e string) bool {
+			return strings.HasPrefix(e, "As long as the warm-up goes on: The burst ends in ")
+		}) {
+			t.Errorf("that the burst ends meanwhile is not said: %q", f.Evidence)
+		}
+	}
+}
+
 // Where no option can be marked, the finding says why.
 func TestThatNothingIsMarkedIsSaid(t *testing.T) {
 	const said = "No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at 70 % of its limits."

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/advise"
+	"plimsoll/advise/memory"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
@@ -265,7 +266,10 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Load, s.Scaled = requests/e.Load, true
 			s.Predicted = advise.Figure{Mean: e.Then * s.Load, Low: e.Low * s.Load, High: e.High * s.Load}
 		}
-		if last.cache.Loading || last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2 {
+		switch {
+		case memory.Warming(first.cache, last.cache) != nil:
+			s.Doubt = memory.Warming(first.cache, last.cache).Told() + ": check again when it is warm"
+		case last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2:
 			s.Doubt = "the buffer pool is not full yet: check again when it is warm"
 		}
 	case "sustained operations per second":

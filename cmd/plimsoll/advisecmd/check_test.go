@@ -2,6 +2,7 @@ package advisecmd
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +17,13 @@ func TestAPredictionIsScoredForTheLoadOfNow(t *testing.T) {
 	p := prediction{made: at, option: advise.Option{Name: "a buffer pool of 64 GiB"}, effect: advise.Effect{
 		What: "reads a second from disk", Unit: "per_second", Now: 3000, Then: 1000, Low: 900, High: 1100, Load: 100000,
 	}}
+	up := 40 * time.Hour
 	look := func(requests, reads int64) advise.Score {
-		first := counts{at: at, known: true, cache: engine.PageCache{Pages: 1000, Data: 990}}
-		last := counts{at: at.Add(10 * time.Second), known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Requests: requests, Read: reads}}
+		first := counts{at: at, known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Read: 2000 * 1000, Uptime: up}}
+		last := counts{at: at.Add(10 * time.Second), known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Requests: requests, Read: first.cache.Read + reads, Uptime: up + 10*time.Second}}
+		if up < time.Hour {
+			first.cache.Read, last.cache.Read = 1000, 1000+reads
+		}
 		s, can := p.score(&advise.Seen{}, first, last)
 		if !can {
 			t.Fatal("reads cannot be scored")
@@ -33,6 +38,10 @@ func TestAPredictionIsScoredForTheLoadOfNow(t *testing.T) {
 	}
 	if s := look(5_000_000, 50_000); s.Doubt == "" {
 		t.Errorf("five times the load: %+v", s)
+	}
+	up = time.Minute
+	if s := look(1_200_000, 12_500); !strings.Contains(s.Doubt, "started 1m10s ago") {
+		t.Errorf("after a restart, while its reads fill the pool: %+v", s)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/advise/memory"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/watchcmd"
@@ -53,6 +54,14 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 	if err != nil {
 		return nil, err
 	}
+	db, err := on.Database(ctx, node.Name)
+	if err != nil {
+		return nil, err
+	}
+	first, err := counted(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	seen := &advise.Seen{Began: time.Now(), For: span}
 	instance := source.Instance
 	var all []looked
@@ -82,6 +91,13 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 		}
 	}
 	sum(seen, instance, all)
+	last, err := counted(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if first.known && last.known {
+		seen.WarmUp = memory.Warming(first.cache, last.cache)
+	}
 	after, err := requests(ctx, disk)
 	if err != nil {
 		return nil, err
@@ -91,10 +107,6 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 		seen.Disk = &use
 	}
 	if seen.Commit != nil {
-		db, err := on.Database(ctx, node.Name)
-		if err != nil {
-			return nil, err
-		}
 		if seen.Commit.Settings, err = commitSettings(ctx, db); err != nil {
 			return nil, err
 		}
