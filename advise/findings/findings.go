@@ -17,6 +17,7 @@ type Input struct {
 	Cluster, Node string
 	At            time.Time
 	Memory        *advise.Memory
+	EachSize      bool   // each size that was predicted is listed, also those from which no page was seen to return
 	NoMemory      string // why there is none
 	Statements    *advise.Statements
 	Seen          *advise.Seen    // what the server did; nil: it was not looked at so

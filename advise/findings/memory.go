@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/advise/price"
 )
 
 // poolShare is the part of a managed instance's memory that its buffer pool takes by default: {DBInstanceClassMemory*3/4}.
@@ -35,7 +36,7 @@ func (in Input) memory() (advise.Finding, bool) {
 	}
 	if in.Class == "" {
 		for _, p := range m.Curve.Points {
-			if p.Bytes != m.Bytes && p.Source != advise.FromModel {
+			if p.Bytes != m.Bytes && (in.EachSize || p.Source != advise.FromModel) {
 				f.Options = append(f.Options, in.resize(p))
 			}
 		}
@@ -52,6 +53,13 @@ func (in Input) memory() (advise.Finding, bool) {
 		f.Options = append(f.Options, in.instance(name, p))
 	}
 	return f, true
+}
+
+// OfMemory is a report of a look at a server's memory alone: each size for which reads were predicted is an option.
+func OfMemory(m *advise.Memory, prices price.Of) *advise.Report {
+	in := Input{Cluster: m.Cluster, Node: m.Node, At: m.At, Memory: m, EachSize: true, Prices: prices}
+	f, _ := in.memory()
+	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}}
 }
 
 // otherClasses are those with no fewer processors and at most a quarter more of them than today's, or as many, by memory.

@@ -29,7 +29,7 @@ func newCheck(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check CLUSTER",
 		Short: "Compare a prediction with the outcome, after a change",
-		Long: `Run this after an option of earlier advice was carried out, by a runbook or by hand. It observes the server again and compares the prediction
+		Long: `Run this after an option of advise, advise memory, advise storage or advise commit was carried out, by a runbook or by hand. It observes the server again and compares the prediction
 with the outcome, each with its interval. It recognizes the change by the server's settings and tables: the buffer pool size, the durability of commits, an index.
 Reads are compared at today's number of page requests. Each comparison is kept in a scoreboard, which later advice shows.
 

@@ -9,10 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/advise"
+	"plimsoll/advise/findings"
 	"plimsoll/advise/memory"
+	"plimsoll/advise/price"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/lab"
 	"plimsoll/report/advice"
 	"plimsoll/report/quantity"
 )
@@ -74,7 +77,12 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
-	on, _, _, err := home.Look(ctx, name)
+	place := Options{memoryOptions: o, Region: "us-east-1"}
+	in, err := place.input(time.Now())
+	if err != nil {
+		return err
+	}
+	on, _, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -88,6 +96,9 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
+	if err := keepMemory(deps, r, in.Prices); err != nil {
+		return err
+	}
 	switch {
 	case o.json:
 		return console.PrintJSON(c, r)
@@ -98,6 +109,18 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 		_, err = fmt.Fprint(c.Prose(), advice.Memory(r, max(width, 80)))
 	}
 	return err
+}
+
+// keepMemory keeps what was predicted, to be checked afterwards, and has the scoreboard told.
+func keepMemory(deps lab.Deps, m *advise.Memory, prices price.Of) error {
+	r := findings.OfMemory(m, prices)
+	if err := scored(deps, r); err != nil {
+		return err
+	}
+	if r.Score != "" {
+		m.Notes = append(m.Notes, r.Score)
+	}
+	return keepPrediction(deps, r)
 }
 
 // bytes reads the sizes.
