@@ -14,7 +14,9 @@ type Report struct {
 	Region   string    `json:"region,omitempty"`
 	Discount float64   `json:"discount,omitempty"`
 	Findings []Finding `json:"findings"`
-	Memory   *Memory   `json:"memory,omitempty"`
+	// Observed is what could be observed well enough to advise about: memory, storage, commit, instance.
+	Observed []string `json:"observed"`
+	Memory   *Memory  `json:"memory,omitempty"`
 	// Statements are those that read from disk; nil: they were not looked at.
 	Statements *Statements `json:"statements,omitempty"`
 	// Unknown are sentences about what could not be known, and what would let it.

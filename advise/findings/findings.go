@@ -64,7 +64,7 @@ func (in Input) disk() (use advise.DiskUse, known bool) {
 func Report(in Input) *advise.Report {
 	r := &advise.Report{
 		Cluster: in.Cluster, Node: in.Node, At: in.At, Region: in.Prices.Region, Discount: in.Prices.Discount, Memory: in.Memory,
-		Findings: []advise.Finding{},
+		Findings: []advise.Finding{}, Observed: []string{},
 	}
 	if in.Memory == nil && in.NoMemory != "" {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
@@ -84,14 +84,20 @@ func Report(in Input) *advise.Report {
 		if in.Aurora.GiB == 0 && in.Memory != nil {
 			in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
 		}
-		r.Findings = append(r.Findings, adviceOn(in).finding())
+		r.Findings, r.Observed = append(r.Findings, adviceOn(in).finding()), append(r.Observed, "storage")
 	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
 		in.use = use
 		r.Findings = append(r.Findings, in.storage())
+		if !in.warming() {
+			r.Observed = append(r.Observed, "storage")
+		}
 	}
 	if in.Seen != nil {
+		if in.Seen.Commit != nil {
+			r.Observed = append(r.Observed, "commit")
+		}
 		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting >= noticed*in.Seen.Commit.Sessions) {
 			r.Findings = append(r.Findings, f)
 		}
@@ -108,7 +114,7 @@ func Report(in Input) *advise.Report {
 		if f, there := in.memory(); there {
 			in.statements(r, &f)
 			perRead(f.Options)
-			r.Findings = append(r.Findings, f)
+			r.Findings, r.Observed = append(r.Findings, f), append(r.Observed, "memory")
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b advise.Finding) int {

@@ -59,7 +59,7 @@ func (in Input) memory() (advise.Finding, bool) {
 func OfMemory(m *advise.Memory, prices price.Of) *advise.Report {
 	in := Input{Cluster: m.Cluster, Node: m.Node, At: m.At, Memory: m, EachSize: true, Prices: prices}
 	f, _ := in.memory()
-	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}}
+	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}, Observed: []string{"memory"}}
 }
 
 // otherClasses are those with no fewer processors and at most a quarter more of them than today's, or as many, by memory.

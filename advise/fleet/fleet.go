@@ -91,11 +91,11 @@ func Advise(ctx context.Context, kept Series, s Span, prices price.Of, classes m
 				h.Class = class
 			}
 		}
-		r := &advise.Report{Cluster: cluster, Node: node, At: s.To, Region: prices.Region, Discount: prices.Discount, Findings: []advise.Finding{}}
+		r := &advise.Report{Cluster: cluster, Node: node, At: s.To, Region: prices.Region, Discount: prices.Discount, Findings: []advise.Finding{}, Observed: []string{}}
 		f, unknown := findings.Instance(h)
 		r.Unknown = unknown
 		if f.Title != "" {
-			r.Findings = append(r.Findings, f)
+			r.Findings, r.Observed = append(r.Findings, f), append(r.Observed, f.About)
 		}
 		all = append(all, r)
 	}

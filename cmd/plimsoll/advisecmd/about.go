@@ -111,6 +111,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	}
 	r = findings.Report(in)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return f.About != about })
+	r.Observed = slices.DeleteFunc(r.Observed, func(of string) bool { return of != about })
 	if about == "commit" {
 		r.Unknown = nil // what it runs on does not matter for it
 	}
@@ -121,5 +122,5 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 			"storage": "No disk operation was seen during the observation. Observe for longer (--for), while the service is under its usual load. The account must be able to run SHOW GLOBAL STATUS.",
 		}[about])
 	}
-	return r, errors.Join(scored(deps, r), keepPrediction(deps, r))
+	return r, errors.Join(scored(deps, r), keepPrediction(deps, r), keepAdvice(deps, r))
 }

@@ -94,6 +94,11 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 			shown = append(shown, r)
 		}
 	}
+	for _, r := range shown {
+		if err := keepAdvice(deps, r); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		return console.PrintJSON(c, shown)
 	}

@@ -90,7 +90,7 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if counting, err := countsCaches(ctx, on, o.node); err != nil {
 		return err
 	} else if counting != nil {
-		return adviseCaches(ctx, c, name, counting, o)
+		return adviseCaches(ctx, c, deps, on.Name, counting, o)
 	}
 	r, err := lookAtMemory(ctx, c, on, o, sizes)
 	if err != nil {
@@ -111,7 +111,7 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	return err
 }
 
-// keepMemory keeps what was predicted, to be checked afterwards, and has the scoreboard told.
+// keepMemory keeps what was predicted, for the page and to be checked afterwards, and has the scoreboard told.
 func keepMemory(deps lab.Deps, m *advise.Memory, prices price.Of) error {
 	r := findings.OfMemory(m, prices)
 	if err := scored(deps, r); err != nil {
@@ -120,7 +120,7 @@ func keepMemory(deps lab.Deps, m *advise.Memory, prices price.Of) error {
 	if r.Score != "" {
 		m.Notes = append(m.Notes, r.Score)
 	}
-	return keepPrediction(deps, r)
+	return errors.Join(keepPrediction(deps, r), keepAdvice(deps, r))
 }
 
 // bytes reads the sizes.
