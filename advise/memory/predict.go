@@ -174,24 +174,28 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
 	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
 	if times > known {
-		return beyond(p, times, now, fit)
+		p = beyond(p, times, now, fit)
 	}
 	switch d := math.Abs(p.Model - p.Reads); {
 	case d > disagree*max(now.rate, 1e-9) && d > disagree*p.Reads:
-		p.Doubt = fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
+		also := fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
+		if p.Doubt != "" {
+			also = p.Doubt + "; " + also
+		}
+		p.Doubt = also
 		doubted(&p)
-	case times < now.hiddenUpTo:
+	case times <= known && times < now.hiddenUpTo:
 		p.Doubt = "the server moves a page that is used so often on its list only now and then, and the uses between are estimated"
 		p.Low, p.High = p.Low/errorHidden, p.High*errorHidden
 	}
 	return p
 }
 
-// doubted makes the interval wider by as much as the two methods are apart, to both sides: that they disagree says that one of them is wrong,
-// and not in which direction the truth lies.
+// doubted makes the interval wider by as much as the two methods are apart, up to twice, to both sides, and reaches to the model's word however far that
+// is: that they disagree says that one of them is wrong, and not in which direction the truth lies.
 func doubted(p *advise.Point) {
 	apart := math.Exp(min(math.Abs(math.Log(max(p.Model, 1e-9)/max(p.Reads, 1e-9))), math.Ln2))
-	p.Low, p.High = p.Low/apart, p.High*apart
+	p.Low, p.High = min(p.Low/apart, p.Model), max(p.High*apart, p.Model)
 }
 
 // beyond takes a point from the last size that the lists know to one that they do not. What is left there is the most that can be left

@@ -75,6 +75,15 @@ func TestMemoryIsWritten(t *testing.T) {
 	}
 }
 
+// What is left is told in percent of today, also where that is next to nothing.
+func TestReadsAreComparedWithToday(t *testing.T) {
+	for ratio, want := range map[float64]string{0.00573: "−99.43", 0.035: "−96.5", 1.62: "+62.0", 0: "−100.0"} {
+		if got := ofToday(ratio); got != want+"\u202f%" {
+			t.Errorf("%g of today's reads: %q, want %s", ratio, got, want)
+		}
+	}
+}
+
 // A price without bound says so, one that is only high does not; a time that no duration holds is never.
 func TestWhatDoesNotEnd(t *testing.T) {
 	low := 1.0
