@@ -121,8 +121,15 @@ func (a auroraAdvice) fixed(optimized bool) (p advise.Price) {
 	return p.Plus(a.prices.AuroraStorage(a.GiB, optimized))
 }
 
-// breakEven says from how many requests on I/O-Optimized is cheaper, which needs no count of them.
+// breakEven says from how many requests on I/O-Optimized is cheaper, which needs no count of them, or what is missing for that.
 func (a auroraAdvice) breakEven() []string {
+	const from = "From how many billed requests per second on I/O-Optimized is cheaper depends on "
+	switch {
+	case len(a.Classes) == 0:
+		return []string{from + "the classes of the instances: --class db.r6g.2xlarge names them."}
+	case a.GiB == 0:
+		return []string{from + "the size of the data, which CloudWatch shows (VolumeBytesUsed), and the server to an account with the PROCESS privilege."}
+	}
 	standard, optimized, one := a.fixed(false), a.fixed(true), a.prices.AuroraRequests(advise.Figure{Mean: 1})
 	if !standard.Known() || !optimized.Known() || !one.Known() || one.Month == 0 {
 		return nil

@@ -83,10 +83,14 @@ func TestWhatIsNotKnownOfAnAuroraCluster(t *testing.T) {
 	if o := option(t, f, "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "classes") || !strings.Contains(strings.Join(f.Evidence, " "), "assumed to be Standard") {
 		t.Errorf("without classes: %+v, %q", o.Price, f.Evidence)
 	}
+	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "depends on the classes of the instances: --class") {
+		t.Errorf("what would tell from when on I/O-Optimized is cheaper is not said: %s", said)
+	}
 	in = onAurora(t, 500)
 	in.Aurora.GiB, in.Memory.Data = 0, 0
-	if o := option(t, finding(t, Report(in), "storage"), "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "size") {
-		t.Errorf("without the size of its data: %+v", o.Price)
+	f = finding(t, Report(in), "storage")
+	if o := option(t, f, "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "size") || !strings.Contains(strings.Join(f.Evidence, " "), "depends on the size of the data") {
+		t.Errorf("without the size of its data: %+v, %q", o.Price, f.Evidence)
 	}
 }
 

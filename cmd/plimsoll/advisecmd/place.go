@@ -127,7 +127,7 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 	case errors.As(err, &typed) || ctx.Err() != nil:
 		return err
 	case err != nil: // the server itself can be looked at all the same
-		in.NoPlace = err.Error()
+		in.NoPlace = unanswered(answer{"RDS", err}).Error()
 		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name))}
 	}
 	if _, known := in.Prices.Classes[runs.class]; known || runs.class == "" {
