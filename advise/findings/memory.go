@@ -19,6 +19,9 @@ func (in Input) memory() (advise.Finding, bool) {
 	m := in.Memory
 	f := advise.Finding{About: "memory", Evidence: slices.Clone(m.Explained)}
 	f.Title = fmt.Sprintf("%.0f reads a second from disk with %s of memory for pages", m.Reads, size(m.Bytes))
+	if m.Few() {
+		f.Title = fmt.Sprintf("Hardly any reads from disk with %s of memory for pages: %.2g a second", size(m.Bytes), m.Reads)
+	}
 	leave := advise.Option{
 		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
 		Effects: []advise.Effect{in.reads(m.Curve.Now)},

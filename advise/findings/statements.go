@@ -19,6 +19,9 @@ func (in Input) statements(r *advise.Report, f *advise.Finding) {
 	}
 	r.Statements = s
 	r.Unknown = append(r.Unknown, s.Unknown...)
+	if in.Memory.Few() {
+		return // there is nothing to spare
+	}
 	for _, st := range s.All[:min(len(s.All), 3)] {
 		if st.Reads.High > 0 {
 			f.Evidence = append(f.Evidence, in.told(st))

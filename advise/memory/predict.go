@@ -154,7 +154,10 @@ func Predict(intervals []Interval, cache engine.PageCache, dataPages int64, size
 		}
 		curve.Points = append(curve.Points, at(size))
 	}
-	curve.Knee = knee(at, cache.Size, now.rate)
+	curve.Knee, curve.KneeDoubt = knee(at, cache.Size, now.rate)
+	if dataPages > 0 && perByte > 0 {
+		curve.AllData = int64(math.Ceil((float64(dataPages) + idle) / perByte))
+	}
 	return curve
 }
 
@@ -230,19 +233,19 @@ const KneeShare = 0.05
 // disagree is how far the two methods may be apart, as a share of today's reads and of the prediction.
 const disagree = 0.15
 
-// knee looks for the smallest cache that leaves under 5 % of the reads.
-func knee(at func(int64) advise.Point, now int64, rate float64) int64 {
+// knee looks for the smallest cache that leaves under 5 % of the reads, and says why it is of low confidence; 0: not known.
+func knee(at func(int64) advise.Point, now int64, rate float64) (bytes int64, doubt string) {
 	const step = 1.02
 	for size := float64(now); size < 24*float64(now); size *= step {
 		p := at(int64(size))
 		if p.Source == advise.FromModel {
-			return 0
+			return 0, ""
 		}
 		if p.Reads < KneeShare*rate {
-			return int64(size)
+			return int64(size), p.Doubt
 		}
 	}
-	return 0
+	return 0, ""
 }
 
 // bootstrap draws the intervals anew in blocks (circular block bootstrap: Politis and Romano 1992), since what comes one

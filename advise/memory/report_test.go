@@ -126,3 +126,24 @@ func TestWhereTheModelDisagreesFarAwayConfidenceIsLow(t *testing.T) {
 		}
 	}
 }
+
+// What more memory leaves is told from what was observed, from the size of the data, and not at all where hardly anything is read.
+func TestTheKneeIsTold(t *testing.T) {
+	for want, m := range map[string]advise.Memory{
+		"With 96 MiB, less than 5 % of today's reads would remain.":                                           {Reads: 60, Curve: advise.Curve{Knee: 96 << 20, AllData: 132 << 20}},
+		"With 96 MiB, less than 5 % of today's reads would remain, with low confidence: the model says more.": {Reads: 60, Curve: advise.Curve{Knee: 96 << 20, KneeDoubt: "the model says more"}},
+		"With 132 MiB all data fits, and no reads of it remain. The observation does not show":                {Reads: 60, Curve: advise.Curve{AllData: 132 << 20}},
+		"The observation does not show how much memory would leave less than 5 % of today's reads":            {Reads: 60},
+		"Memory holds what the load asks for: with 0.09 reads a second left, more of it would change nothing": {Reads: 0.09, Curve: advise.Curve{AllData: 132 << 20}},
+	} {
+		if got := kneeTold(&m); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	at := func(size int64) advise.Point {
+		return advise.Point{Bytes: size, Reads: 2, Source: advise.FromHistory, Doubt: "the model says more"}
+	}
+	if bytes, doubt := knee(at, 1<<20, 60); bytes != 1<<20 || doubt != "the model says more" {
+		t.Errorf("a knee at %d: %q", bytes, doubt)
+	}
+}
