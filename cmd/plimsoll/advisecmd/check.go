@@ -338,10 +338,11 @@ func showChecked(c console.Streams, got checked) error {
 			if !s.Held() {
 				held = "did not hold"
 			}
-			if s.Doubt != "" {
-				held = s.Doubt
+			off := fmt.Sprintf("%+.0f %%", 100*s.Off())
+			if s.Doubt != "" { // then it is no error
+				off, held = "–", s.Doubt
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%+.0f %%\t%s\n", s.Option, s.What, unit.Format(s.Before), between(unit, s.Predicted), between(unit, s.Came), 100*s.Off(), held)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Option, s.What, unit.Format(s.Before), between(unit, s.Predicted), between(unit, s.Came), off, held)
 		}
 		if err := w.Flush(); err != nil {
 			return err

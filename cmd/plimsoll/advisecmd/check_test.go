@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/engine"
 	"plimsoll/watch/storage"
 )
@@ -125,5 +126,20 @@ func TestAVolumeIsScoredAtItsLimit(t *testing.T) {
 	}
 	if _, can := p.score(&advise.Seen{}, counts{}, counts{}); can {
 		t.Error("without a look at the disk nothing is known")
+	}
+}
+
+// A comparison that says little shows no error.
+func TestADoubtfulComparisonShowsNoError(t *testing.T) {
+	var out strings.Builder
+	score := advise.Score{Option: "gp3", What: "sustained operations per second", Unit: "per_second", Predicted: advise.Figure{Mean: 4000, Low: 4000, High: 4000}, Came: advise.Figure{Mean: 2760, Low: 2700, High: 2800}}
+	doubtful := score
+	doubtful.Option, doubtful.Doubt = "io2", "the service uses 2760 of the predicted limit of 4000"
+	if err := showChecked(console.Streams{Out: &out}, checked{New: []advise.Score{score, doubtful}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if !strings.Contains(lines[1], "-31 %  did not hold") || strings.Contains(lines[2], "31 %") || !strings.HasSuffix(lines[2], "–      the service uses 2760 of the predicted limit of 4000") {
+		t.Error(out.String())
 	}
 }
