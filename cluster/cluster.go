@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,6 +151,9 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 	err = fmt.Errorf("cluster %s, node %q: %w", s.Name, name, ErrNoNode)
 	if near := document.Nearest(name, known); near != "" {
 		return Node{}, hint.With(err, "did you mean "+near+"?")
+	}
+	if len(known) > 0 {
+		return Node{}, hint.With(err, "it has "+strings.Join(known, ", "))
 	}
 	return Node{}, err
 }

@@ -69,7 +69,7 @@ func adviseAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if err != nil {
 		return err
 	}
-	return showAdvice(c, r, o.memoryOptions)
+	return shownAll(c, r, o.memoryOptions)
 }
 
 func adviceAbout(ctx context.Context, c console.Streams, name string, o Options, about string) (r *advise.Report, err error) {
@@ -88,7 +88,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.Close()) }()
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return nil, err
 	}

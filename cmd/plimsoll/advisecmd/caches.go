@@ -15,7 +15,7 @@ import (
 
 // countsCaches is the database of a cluster whose caches show no more than counters; nil: it shows the pages that it keeps in memory.
 func countsCaches(ctx context.Context, on *cluster.Cluster, node string) (engine.CacheCounting, error) {
-	n, err := on.Node(ctx, node)
+	n, err := askedNode(ctx, on, node)
 	if err != nil {
 		return nil, err
 	}

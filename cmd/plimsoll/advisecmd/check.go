@@ -81,7 +81,7 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 	if err != nil {
 		return err
 	}
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"plimsoll/advise/price"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/report/advice"
@@ -88,7 +89,7 @@ func adviseCluster(ctx context.Context, c console.Streams, name string, o Option
 	if err != nil {
 		return err
 	}
-	return showAdvice(c, r, o.memoryOptions)
+	return shownAll(c, r, o.memoryOptions)
 }
 
 // Advised looks at a cluster's database and keeps what follows from it, for the page.
@@ -161,6 +162,14 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 func sentence(advice string) string {
 	first, size := utf8.DecodeRuneInString(advice)
 	return string(unicode.ToUpper(first)) + advice[size:] + "."
+}
+
+// shownAll shows advice, and is an error where nothing could be observed: then there is none.
+func shownAll(c console.Streams, r *advise.Report, o memoryOptions) error {
+	if err := showAdvice(c, r, o); err != nil || len(r.Observed)+len(r.Findings) > 0 {
+		return err
+	}
+	return hint.With(errors.New("nothing could be observed that advice follows from"), "what is printed above says why, and what would let it")
 }
 
 func showAdvice(c console.Streams, r *advise.Report, o memoryOptions) error {

@@ -94,6 +94,9 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 			shown = append(shown, r)
 		}
 	}
+	if len(shown) == 0 {
+		return console.UsageError{Text: "there is no history of these instances", Hint: "plimsoll watch records it while it runs"}
+	}
 	for _, r := range shown {
 		if err := keepAdvice(deps, r); err != nil {
 			return err
@@ -101,9 +104,6 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 	}
 	if o.json {
 		return console.PrintJSON(c, shown)
-	}
-	if len(shown) == 0 {
-		fmt.Fprintln(c.Err, "there is no history of these instances; plimsoll watch records it while it runs")
 	}
 	width, _ := console.Terminal(c.Out)
 	for i, r := range shown {

@@ -143,7 +143,7 @@ func (o *memoryOptions) bytes() (sizes []int64, err error) {
 
 // lookAtMemory looks at a node, after it has tried on a replica what a list costs.
 func lookAtMemory(ctx context.Context, c console.Streams, on *cluster.Cluster, o memoryOptions, sizes []int64) (*advise.Memory, error) {
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
 	"plimsoll/infra/aws"
 	"plimsoll/inventory"
 	"plimsoll/watch/storage"
@@ -64,6 +65,15 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 		}
 	}
 	return p, nil
+}
+
+// askedNode is the node that --node names, or the primary. A name that there is not is bad input.
+func askedNode(ctx context.Context, on *cluster.Cluster, name string) (cluster.Node, error) {
+	node, err := on.Node(ctx, name)
+	if name != "" && errors.Is(err, cluster.ErrNoNode) {
+		return node, console.UsageError{Text: "--node: " + err.Error(), Hint: hint.Of(err)}
+	}
+	return node, err
 }
 
 // onDisk takes the disk that a lab gave a server for its volume.
@@ -117,7 +127,7 @@ func askBalance(ctx context.Context, on *cluster.Cluster, instance string, now t
 
 // runsOn fills in what the flags leave open: from RDS where the inventory names an instance of it, else from the inventory.
 func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cluster, inv *inventory.Inventory) error {
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return err
 	}
