@@ -28,6 +28,8 @@ type Input struct {
 	NoBalance     string          // why the cloud did not say how full it is
 	Lab           *LabDisk        // the volume is that of a lab's servers; nil: it is a cloud's
 	Class         string          // of the instance; "": not known
+	RDS           bool            // the inventory names the instance at RDS, and so runbooks of RDS can change it
+	Asked         []int64         // sizes of the buffer pool that were asked for
 	NoPlace       string          // why the cloud did not say what the server runs on
 	UnknownClass  string          // of the instance, where the catalogue does not have it
 	Prices        price.Of

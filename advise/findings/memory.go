@@ -41,11 +41,12 @@ func (in Input) memory() (advise.Finding, bool) {
 		}
 		return f, true
 	}
+	pools, said := in.pools()
+	f.Options = append(f.Options, pools...)
 	listed, left := in.cheapest(in.otherClasses())
-	f.Evidence = append(f.Evidence, left...)
+	f.Evidence = append(append(f.Evidence, said...), left...)
 	for _, name := range listed {
-		class := in.Prices.Classes[name]
-		p, known := at(m, int64(class.GiB*poolShare*(1<<30)))
+		p, known := at(m, in.poolOf(name))
 		if !known {
 			continue
 		}
@@ -54,13 +55,14 @@ func (in Input) memory() (advise.Finding, bool) {
 	return f, true
 }
 
-// otherClasses are those with no fewer processors and at most a quarter more of them than today's, or as many, by memory.
+// otherClasses are those with half to twice the processors of today's and half to four times its memory, by memory. One with as much memory is among
+// them if its processors are other ones, or others in number.
 func (in Input) otherClasses() (names []string) {
 	now := in.Prices.Classes[in.Class]
 	for _, name := range in.Prices.ClassNames() {
 		c := in.Prices.Classes[name]
 		near := c.Cores >= now.Cores/2 && c.Cores <= 2*now.Cores
-		if name != in.Class && near && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB && c.GiB != now.GiB {
+		if name != in.Class && near && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB {
 			names = append(names, name)
 		}
 	}
@@ -80,10 +82,13 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 		cores     int
 		processor string
 	}
-	best := map[kind]string{}
 	of := func(name string) kind {
 		c := in.Prices.Classes[name]
 		return kind{c.GiB, c.Cores, c.Processor}
+	}
+	best := map[kind]string{}
+	if in.Prices.Class(in.Class).Known() {
+		best[of(in.Class)] = in.Class
 	}
 	for _, name := range names {
 		k := of(name)
@@ -213,7 +218,7 @@ func (in Input) Sizes() (sizes []int64) {
 		return nil
 	}
 	for _, name := range append(in.otherClasses(), in.Class) {
-		sizes = append(sizes, int64(in.Prices.Classes[name].GiB*poolShare*(1<<30)))
+		sizes = append(sizes, in.poolOf(name))
 	}
 	slices.Sort(sizes)
 	return slices.Compact(sizes)

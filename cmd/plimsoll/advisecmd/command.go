@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,9 +111,8 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	if err := o.runsOn(ctx, &in, on, inv); err != nil {
 		return nil, err
 	}
-	if len(sizes) == 0 {
-		sizes = in.Sizes()
-	}
+	in.Asked = sizes
+	sizes = slices.Compact(slices.Sorted(slices.Values(slices.Concat(sizes, in.Sizes()))))
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
 	statements, err := followStatements(looking, on, o.node, o.Span)

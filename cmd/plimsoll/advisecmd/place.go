@@ -25,6 +25,7 @@ type running struct {
 	class   string
 	volume  *storage.Volume
 	multiAZ bool
+	rds     bool   // the inventory names the instance
 	aurora  string // the Aurora cluster that RDS says the instance belongs to
 	lab     *findings.LabDisk
 	balance *float64 // of the volume's burst bucket
@@ -33,8 +34,8 @@ type running struct {
 // runsOn asks RDS where the inventory names an instance of it and the lab where a lab made the disk, and takes what the inventory or the flags say
 // elsewhere. Flags come first.
 func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, class, volume string) (p running, err error) {
-	p = running{class: class, volume: volumeOf(inv, on.Name, node.Name)}
-	if on.AWS != nil && node.Instance != "" && (class == "" || volume == "") {
+	p = running{class: class, volume: volumeOf(inv, on.Name, node.Name), rds: onRDS(on, node)}
+	if p.rds && (class == "" || volume == "") {
 		api, err := aws.OpenRDS(ctx, aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile})
 		if err != nil {
 			return p, err
@@ -65,6 +66,9 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 	}
 	return p, nil
 }
+
+// onRDS tells whether the inventory says where at RDS a node runs.
+func onRDS(on *cluster.Cluster, node cluster.Node) bool { return on.AWS != nil && node.Instance != "" }
 
 // onDisk takes the disk that a lab gave a server for its volume.
 func (p *running) onDisk(ctx context.Context, on *cluster.Cluster, server cluster.DiskLimited) error {
@@ -128,7 +132,7 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 		return err
 	case err != nil: // the server itself can be looked at all the same
 		in.NoPlace = err.Error()
-		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name))}
+		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name)), rds: onRDS(on, node)}
 	}
 	if _, known := in.Prices.Classes[runs.class]; known || runs.class == "" {
 		in.Class = runs.class
@@ -136,8 +140,9 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 		in.UnknownClass = runs.class
 	}
 	in.Volume, in.MultiAZ, in.Lab = runs.volume, in.MultiAZ || runs.multiAZ, runs.lab
+	in.RDS = runs.rds
 	if in.Volume != nil && in.Volume.Bucket().Size > 0 && math.IsNaN(in.Balance) {
-		if runs.balance == nil && on.AWS != nil && node.Instance != "" && o.Volume == "" {
+		if runs.balance == nil && runs.rds && o.Volume == "" {
 			if runs.balance, err = askBalance(ctx, on, node.Instance, in.At); err != nil {
 				in.NoBalance = err.Error()
 			}
