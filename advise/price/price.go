@@ -178,11 +178,25 @@ type Of struct {
 	Now      time.Time
 }
 
+// lacking is the price of a thing that the catalogue does not have.
+func (o Of) lacking(thing string) advise.Price {
+	if o.Catalogue == nil {
+		return advise.Price{Unknown: "no prices"}
+	}
+	switch _, there := o.Regions[o.Region]; {
+	case o.Region == "":
+		return advise.Price{Unknown: "the region is unknown, and so are its prices"}
+	case !there:
+		return advise.Price{Unknown: "the catalogue has no prices of " + o.Region}
+	}
+	return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", thing, o.Region)}
+}
+
 // Class is what an instance costs a month.
 func (o Of) Class(name string) advise.Price {
 	p, known := o.Regions[o.Region].Classes[name]
 	if !known {
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
+		return o.lacking(name)
 	}
 	return o.price(p.Hour*Hours, p.Apart, p.Source)
 }
@@ -191,7 +205,7 @@ func (o Of) Class(name string) advise.Price {
 func (o Of) Cache(name string) advise.Price {
 	p, known := o.Regions[o.Region].Caches[name]
 	if !known {
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
+		return o.lacking(name)
 	}
 	return o.price(p.Hour*Hours, p.Apart, p.Source)
 }
@@ -205,9 +219,9 @@ func (o Of) Volume(kind string, gib, extraIOPS, extraMiBs float64, managed bool)
 	p, known := prices[kind]
 	switch {
 	case known && extraMiBs > 0 && p.MBps == 0:
-		return advise.Price{Unknown: fmt.Sprintf("the price of the throughput of %s in %s is not in the catalogue", kind, o.Region)}
+		return o.lacking("the throughput of " + kind)
 	case !known || extraIOPS > 0 && p.IOPS == 0:
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", kind, o.Region)}
+		return o.lacking(kind)
 	}
 	return o.price(p.GiB*gib+p.IOPS*extraIOPS+p.MBps*extraMiBs, 0, p.Source)
 }

@@ -270,6 +270,14 @@ func amount(p advise.Price, change bool) string {
 	return s
 }
 
+// update is the command that reads the prices of a report's region.
+func update(r *advise.Report) string {
+	if r.Region == "" {
+		return "set aws: {region: …} in plimsoll.yaml, then plimsoll prices update --region REGION"
+	}
+	return "plimsoll prices update --region " + r.Region
+}
+
 // remarks are what is not known, and where prices come from.
 func remarks(r *advise.Report) []string {
 	out := append([]string{}, r.Unknown...)
@@ -300,7 +308,7 @@ func remarks(r *advise.Report) []string {
 		missing = append(missing, fmt.Sprintf("the catalogue has no price in %s for %s", r.Region, strings.Join(classes, ", ")))
 	}
 	if len(missing) > 0 {
-		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Give them in a price file of your own (--prices FILE), or ask AWS for them with your credentials: plimsoll prices update.")
+		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Give them in a price file of your own (--prices FILE), or ask AWS for them with your credentials: "+update(r)+".")
 	}
 	if old {
 		out = append(out, "Some of these prices are half a year old or more.")

@@ -46,6 +46,19 @@ func TestAdviceIsWritten(t *testing.T) {
 	}
 }
 
+// What would know a price that is missing is the command for the region in question.
+func TestAPriceThatIsMissingNamesItsRegion(t *testing.T) {
+	r := sample()
+	r.Region = "ap-northeast-2"
+	if text := strings.Join(strings.Fields(Text(r, 100)), " "); !strings.Contains(text, "with your credentials: plimsoll prices update --region ap-northeast-2.") {
+		t.Error(text)
+	}
+	r.Region = ""
+	if text := strings.Join(strings.Fields(Text(r, 100)), " "); !strings.Contains(text, "set aws: {region: …} in plimsoll.yaml, then plimsoll prices update --region REGION.") {
+		t.Error(text)
+	}
+}
+
 // Each command stands under the option that it is of, and says what it does.
 func TestCommandsAreNamed(t *testing.T) {
 	if text := Text(sample(), 100); !strings.Contains(text, "   gp3\n     rehearse: plimsoll try it\n     plan:     plimsoll runbook plan it\n   another\n     do:       plimsoll lab disk it\n") {

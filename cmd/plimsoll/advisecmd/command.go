@@ -72,7 +72,7 @@ func (o *Options) addPlace(cmd *cobra.Command) {
 	f.StringVar(&o.Volume, "volume", "", "volume of the data: gp2:800GiB, io2:1TiB:20000 with its provisioned IOPS, or gp3:800GiB:12000:700 with its MiB/s too (default from the inventory, RDS, or the lab's disk)")
 	f.BoolVar(&o.multiAZ, "multi-az", false, "a Multi-AZ standby exists, which doubles the price")
 	f.StringVar(&o.balance, "balance", "", "how full the volume's burst bucket is, such as 35% (default: as CloudWatch or the lab shows it, else assumed full)")
-	f.StringVar(&o.Region, "region", "us-east-1", "region of the prices")
+	f.StringVar(&o.Region, "region", "", regionHelp)
 	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue (default: the one that plimsoll prices update wrote)")
 	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
 	console.Completing(cmd, "class", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -203,7 +203,7 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Prices = price.Of{Catalogue: catalogue, Region: o.Region, Now: now}
+	in.Prices = price.Of{Catalogue: catalogue, Now: now}
 	if o.Class != "" {
 		if err := knownClass(o.Class, catalogue); err != nil {
 			return in, err

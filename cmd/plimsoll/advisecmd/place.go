@@ -125,6 +125,7 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 	if err != nil {
 		return err
 	}
+	in.Prices.Region = o.region(ctx, on.AWS)
 	runs, err := runsOn(ctx, on, node, inv, o.Class, o.Volume)
 	var typed console.UsageError
 	switch {
@@ -164,6 +165,28 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 		}
 	}
 	return nil
+}
+
+const (
+	regionHelp    = "region of the prices (default the cluster's in plimsoll.yaml, else us-east-1)"
+	defaultRegion = "us-east-1" // of a database that is not said to run at AWS
+)
+
+// region is the one whose prices count: the given one, else where the cluster runs; "": it runs at AWS, and nobody says in which region.
+func (o *Options) region(ctx context.Context, at *cluster.AWS) string {
+	switch {
+	case o.Region != "":
+		return o.Region
+	case at == nil:
+		return defaultRegion
+	case at.Region != "":
+		return at.Region
+	}
+	api, err := aws.OpenRDS(ctx, aws.Options{Profile: at.Profile}) // it reads the person's own configuration, and asks nothing
+	if err != nil {
+		return ""
+	}
+	return api.Region
 }
 
 // is tells whether an option's class and volume are those that there are now; of one that changes neither, yes.
