@@ -49,8 +49,10 @@ type Option struct {
 	PerReadHigh float64  `json:"month_per_read_removed_high,omitempty"`
 	Risk        string   `json:"risk"`
 	Undo        string   `json:"undo"`
-	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
+	// Rehearse is a command that tries it where nothing can break; Copy one that plans a copy of the server on which it could be tried, and which
+	// costs what it costs; Do one that plans the change. Each may be empty.
 	Rehearse string `json:"rehearse,omitempty"`
+	Copy     string `json:"copy,omitempty"`
 	Do       string `json:"do,omitempty"`
 	// Class and Volume are what the server runs on once the option was carried out, as --class and --volume write them; empty where it changes
 	// neither.

@@ -152,7 +152,7 @@ func (in commitPath) lever(l lever) advise.Option {
 	o.When = map[string]string{name: value}
 	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
-		if in.Class != "" { // RDS lets no account set these globally
+		if in.RDS { // RDS lets no account set these globally
 			o.Do = fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=%s -i value=%s", in.Cluster, in.Node, name, value)
 			o.Undo = strings.ReplaceAll(o.Undo, "SET GLOBAL ", "parameter group: ")
 		}

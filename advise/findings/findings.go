@@ -102,6 +102,9 @@ func Report(in Input) *advise.Report {
 	} else if in.Class == "" {
 		r.Unknown = append(r.Unknown, "Instances: the class is unknown, and so are its limits and its price: use --class db.m5.2xlarge.")
 	}
+	if in.Class != "" && !in.RDS {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("Commands: none changes the class or the volume of RDS here, because plimsoll.yaml names no RDS instance for %s: aws: {region: …}, and instance: NAME of the node.", in.Node))
+	}
 	if in.Replicas && in.Memory != nil {
 		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
 	}

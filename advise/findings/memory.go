@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/hint"
 )
 
 // poolShare is the part of a managed instance's memory that its buffer pool takes by default: {DBInstanceClassMemory*3/4}.
@@ -175,13 +176,18 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	class := in.Prices.Classes[name]
 	o := advise.Option{
 		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Class: name, Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
-		Risk:     "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
-		Undo:     "change the class back, with the same failover",
-		Rehearse: fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name),
-		Do:       fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name),
+		Risk: "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
+		Undo: "change the class back, with the same failover",
+	}
+	if in.RDS {
+		o.Copy = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name)
+		o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name)
 	}
 	if in.Aurora != nil {
-		o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s-try -i class=%s", in.Cluster, in.Node, name)
+		o.Copy = ""
+		if in.Aurora.Named { // the new reader is a node that only its reader can add to plimsoll.yaml
+			o.Copy = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s -i class=%s", in.Cluster, hint.FillIn, name)
+		}
 		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
 	o.Change = o.Price.Minus(in.now())

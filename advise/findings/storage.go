@@ -255,7 +255,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	case v == *in.Volume:
 	case in.Lab != nil:
 		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.text(v))
-	case v.Managed:
+	case in.RDS:
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {
 			o.Do += fmt.Sprintf(" -i gib=%.0f", v.GiB)

@@ -80,6 +80,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 type Place struct {
 	Class  string // "": not known
 	Region string // whose prices count
+	RDS    bool   // the inventory names the instance there
 }
 
 // Advise judges every instance's class.
@@ -92,7 +93,7 @@ func Advise(ctx context.Context, kept Series, s Span, prices price.Of, place fun
 	for _, h := range histories {
 		cluster, node, _ := strings.Cut(h.Instance, "/")
 		at := place(cluster, node)
-		h.Class, h.Prices = at.Class, prices
+		h.Class, h.RDS, h.Prices = at.Class, at.RDS, prices
 		h.Prices.Region = at.Region
 		r := &advise.Report{Cluster: cluster, Node: node, At: s.To, Region: at.Region, Discount: prices.Discount, Findings: []advise.Finding{}}
 		f, unknown := findings.Instance(h)

@@ -132,6 +132,9 @@ func commandsOf(o advise.Option) (all []labelled) {
 	if o.Rehearse != "" {
 		all = append(all, labelled{"rehearse", o.Rehearse})
 	}
+	if o.Copy != "" {
+		all = append(all, labelled{"plan a copy to try it on, which is paid for", o.Copy})
+	}
 	if o.Do != "" {
 		what := "plan"
 		if !strings.HasPrefix(o.Do, "plimsoll runbook plan ") {

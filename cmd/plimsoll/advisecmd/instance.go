@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,7 +121,8 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 	return nil
 }
 
-// places tells of each instance what its class is, by the flags for it, its cluster or all, and by the inventory which region's prices count.
+// places tells of each instance what its class is, by the flags for it, its cluster or all, and by the inventory which region's prices count and whether RDS
+// can change it.
 func (o *instanceOptions) places(ctx context.Context, inv *inventory.Inventory, classes map[string]string) func(cluster, node string) fleet.Place {
 	regions := map[string]string{}
 	return func(name, node string) (p fleet.Place) {
@@ -137,6 +139,7 @@ func (o *instanceOptions) places(ctx context.Context, inv *inventory.Inventory, 
 			regions[name] = o.region(ctx, at)
 		}
 		p.Region = regions[name]
+		p.RDS = inv.Clusters[name].AWS != nil && slices.ContainsFunc(inv.Clusters[name].Nodes, func(n inventory.Node) bool { return n.Name == node && n.Instance != "" })
 		return p
 	}
 }
