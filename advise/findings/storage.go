@@ -150,14 +150,14 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 	if v.Type == "gp2" {
 		larger := v
 		larger.Volumes = 0
-		if size := math.Ceil(need / 3); size > v.GiB && size <= 5334 {
+		if size := in.grown(math.Ceil(need / 3)); need > 3*v.GiB && size <= 5334 {
 			larger.GiB = size
 			all = append(all, candidate{fmt.Sprintf("grow it to %s", gib(size)), larger})
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := v
-			striped.GiB, striped.Volumes = 400, 0
-			all = append(all, candidate{"grow it to 400 GiB: four volumes", striped})
+			striped.GiB, striped.Volumes = in.grown(400), 0
+			all = append(all, candidate{fmt.Sprintf("grow it to %s: four volumes", gib(striped.GiB)), striped})
 		}
 	}
 	gp3 := v
@@ -170,19 +170,22 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := gp3
-			striped.GiB = 400
+			striped.GiB = in.grown(400)
 			if o, can := provisioned(striped, need, needMiBs); can && extraIOPS(o) == 0 && extraMiBs(o) == 0 {
-				all = append(all, candidate{"gp3 of 400 GiB: 12,000 operations a second are included", o})
+				all = append(all, candidate{fmt.Sprintf("gp3 of %s: 12,000 operations a second are included", gib(o.GiB)), o})
 			} else if can {
-				all = append(all, candidate{"gp3 of 400 GiB with " + sold(o), o})
+				all = append(all, candidate{fmt.Sprintf("gp3 of %s with %s", gib(o.GiB), sold(o)), o})
 			}
 		}
 	}
 	if v.Type != "io1" && v.Type != "io2" || v.IOPS < need || v.Throughput() < needMiBs*(1<<20) {
 		io2 := v
 		io2.Type, io2.Volumes, io2.IOPS, io2.MiBs = "io2", 0, 0, 0
+		if least, _ := io2.Least(); io2.GiB < least {
+			io2.GiB = in.grown(least)
+		}
 		if o, can := provisioned(io2, need, needMiBs); can {
-			all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(v.GiB), o.IOPS), o})
+			all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(o.GiB), o.IOPS), o})
 		}
 	}
 	return all
@@ -199,9 +202,19 @@ func provisioned(v storage.Volume, iops, mibs float64) (storage.Volume, bool) {
 	if v.Base() < iops {
 		v.IOPS = math.Ceil(iops/100) * 100
 	}
+	if _, least := v.Least(); v.IOPS < least {
+		v.IOPS = least
+	}
 	bought := extraIOPS(v) > 0 || extraMiBs(v) > 0
-	const perGiB = 500 // of gp3 and of RDS's io2; EBS sells io2 up to 1,000
-	return v, (!bought || v.Provisions()) && mibs <= v.MostMiBs() && (v.Type != "gp3" || v.IOPS <= perGiB*v.GiB)
+	return v, (!bought || v.Provisions()) && mibs <= v.MostMiBs() && v.Sold() == nil
+}
+
+// grown is the size that a volume has once it was asked to grow: RDS grows one by a tenth at least (AllocatedStorage of ModifyDBInstance).
+func (in Input) grown(gib float64) float64 {
+	if in.Volume.Managed {
+		return max(gib, math.Ceil(1.1*in.Volume.GiB))
+	}
+	return gib
 }
 
 // sold says what a volume of gp3 gives.

@@ -93,6 +93,9 @@ type VolumePrice struct {
 	Source string  `yaml:"source,required" doc:"Name of the source."`
 }
 
+// Managed tells whether a class is one of RDS's, or Aurora's.
+func Managed(class string) bool { return strings.HasPrefix(class, "db.") }
+
 // Hours of a month, as the cloud counts them.
 const Hours = 730
 

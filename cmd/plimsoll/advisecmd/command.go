@@ -274,5 +274,8 @@ func ParseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 			return nil, fmt.Errorf("%q is not a throughput in MiB per second of gp3", parts[3])
 		}
 	}
-	return v, v.Check()
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	return v, v.Sold()
 }
