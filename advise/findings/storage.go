@@ -267,7 +267,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	switch {
 	case v == *in.Volume:
 	case in.Lab != nil:
-		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.text(v))
+		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.Text(v))
 	case in.RDS:
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {
@@ -301,8 +301,8 @@ func VolumeText(v storage.Volume) string {
 	return s
 }
 
-// text is a disk of a lab as --set takes it.
-func (l LabDisk) text(v storage.Volume) string {
+// Text is a disk of a lab as --set takes it.
+func (l LabDisk) Text(v storage.Volume) string {
 	s := VolumeText(v)
 	if v.Volumes > 0 {
 		s += fmt.Sprintf(",volumes=%d", v.Volumes)
@@ -325,7 +325,7 @@ func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
 		lab := in.Lab
 		in.Lab = nil
 		risk, undo = in.changing(name, v)
-		return "a lab's disk changes at once, and keeps what is left in its bucket. In the cloud: " + risk, fmt.Sprintf("plimsoll lab disk %s --set %s. In the cloud: %s", lab.Name, lab.text(from), undo)
+		return "a lab's disk changes at once, and keeps what is left in its bucket. In the cloud: " + risk, fmt.Sprintf("plimsoll lab disk %s --set %s. In the cloud: %s", lab.Name, lab.Text(from), undo)
 	}
 	switch {
 	case v == from && in.spent():

@@ -220,7 +220,7 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 		}
 	}
 	if o.Volume != "" {
-		if in.Volume, err = ParseCloudVolume(o.Volume, o.Class != ""); err != nil {
+		if in.Volume, err = ParseCloudVolume(o.Volume, price.Managed(o.Class)); err != nil {
 			return in, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", o.Volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
@@ -252,7 +252,7 @@ func share(text string) (float64, error) {
 	return v, nil
 }
 
-// ParseCloudVolume reads TYPE:SIZE, TYPE:SIZE:IOPS or TYPE:SIZE:IOPS:MIBS. One of an instance with a class is a managed database's.
+// ParseCloudVolume reads TYPE:SIZE, TYPE:SIZE:IOPS or TYPE:SIZE:IOPS:MIBS. One of an instance with a class of RDS is managed.
 func ParseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 4 {

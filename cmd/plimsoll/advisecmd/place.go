@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
+	"plimsoll/advise/price"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
@@ -60,11 +61,29 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 		}
 	}
 	if volume != "" {
-		if p.volume, err = ParseCloudVolume(volume, p.class != ""); err != nil {
+		if p.volume, err = ParseCloudVolume(volume, price.Managed(p.class)); err != nil {
 			return p, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
-	return p, nil
+	return p, p.managed()
+}
+
+// managed takes the volume of a class of RDS for one of RDS, whatever the inventory says of it. A lab's disk stays what it is: if RDS's volume of that
+// size has other limits, the class is refused.
+func (p *running) managed() error {
+	if p.volume == nil || p.volume.Managed || p.volume.Type == "local" || !price.Managed(p.class) {
+		return nil
+	}
+	v, own := *p.volume, *p.volume
+	v.Managed = true
+	if p.lab != nil && (v.Base() != own.Base() || v.Burst() != own.Burst() || v.Throughput() != own.Throughput()) {
+		return console.UsageError{
+			Text: fmt.Sprintf("%s is a class of RDS, whose %s gives other operations and MiB per second than the lab's disk, which is a volume of EBS", p.class, v),
+			Hint: fmt.Sprintf("plimsoll lab disk %s --set %s, or leave --class out", p.lab.Name, p.lab.Text(v)),
+		}
+	}
+	p.volume = &v
+	return nil
 }
 
 // onRDS tells whether the inventory says where at RDS a node runs.
@@ -134,6 +153,9 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 	case err != nil: // the server itself can be looked at all the same
 		in.NoPlace = err.Error()
 		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name)), rds: onRDS(on, node)}
+		if err := runs.managed(); err != nil {
+			return err
+		}
 	}
 	if _, known := in.Prices.Classes[runs.class]; known || runs.class == "" {
 		in.Class = runs.class
