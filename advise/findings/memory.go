@@ -23,13 +23,10 @@ func (in Input) memory() (advise.Finding, bool) {
 		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
 		Effects: []advise.Effect{in.reads(m.Curve.Now)},
 	}
-	if in.Class == "" && in.Aurora == nil {
-		leave.Price = in.ownPrice(m.Bytes)
-	}
 	if in.Aurora != nil {
 		f.Evidence = append(f.Evidence, adviceOn(in).readsBilled()...)
 	}
-	leave.Change = leave.Price.Minus(leave.Price)
+	leave.Change = in.free()
 	f.Options = append(f.Options, leave)
 	if in.Class == "" && in.Aurora != nil {
 		return f, true // memory comes with a class there
@@ -155,18 +152,15 @@ func (in Input) resize(p advise.Point) advise.Option {
 			o.Risk = "the server stalls for moments while it gives up pages; what the load of another hour would read is not in this prediction"
 		}
 	}
-	o.Change = o.Price.Minus(in.ownPrice(in.Memory.Bytes))
+	o.Change = in.memoryPrice(p.Bytes).Minus(in.memoryPrice(in.Memory.Bytes))
 	return o
 }
 
 // ownPrice is what the memory of one's own machine costs for a pool of a size, beside the volume.
 func (in Input) ownPrice(bytes int64) advise.Price {
-	if in.Prices.Catalogue == nil {
-		return advise.Price{Unknown: "no prices"}
-	}
-	p := in.Prices.Memory(float64(bytes) / (1 << 30))
-	if in.Volume != nil && in.Volume.Type != "local" && p.Known() {
-		p = p.Plus(in.priced("", in.Volume))
+	p := in.memoryPrice(bytes)
+	if in.Volume != nil && p.Known() {
+		p = p.Plus(in.zones(in.volumePrice(in.Volume)))
 	}
 	return p
 }
@@ -190,7 +184,7 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 		}
 		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
-	o.Change = o.Price.Minus(in.now())
+	o.Change = in.classChange(name)
 	was := in.Prices.Classes[in.Class]
 	if class.Processor != was.Processor {
 		o.Risk += "; other processors (" + class.Processor + "): test the load on them"

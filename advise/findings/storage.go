@@ -230,8 +230,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	m := in.use
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
-	price := in.priced(in.Class, &v)
-	o := advise.Option{Name: name, Price: price, Change: price.Minus(in.now())}
+	o := advise.Option{Name: name, Price: in.priced(in.Class, &v), Change: in.volumeChange(v)}
 	nowGives, _ := limit(*in.Volume, class)
 	note := ""
 	if by == "instance" {
@@ -348,18 +347,18 @@ func parts(v storage.Volume) float64 {
 	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
 }
 
-// advise1 marks the cheapest option that holds the rate and the throughput all the time with room; of options without a price none. It tells whether
+// advise1 marks the cheapest option that holds the rate and the throughput all the time with room; of options whose change of price is unknown none. It tells whether
 // there is one.
 func advise1(options []advise.Option, iops, bytes float64) bool {
 	best := -1
 	for i, o := range options {
-		if len(o.Effects) == 0 || o.Effects[0].Then < iops/headroom-1 || !o.Price.Known() {
+		if len(o.Effects) == 0 || o.Effects[0].Then < iops/headroom-1 || !o.Change.Known() {
 			continue
 		}
 		if slices.ContainsFunc(o.Effects, func(e advise.Effect) bool { return e.What == throughput && e.Then < bytes/headroom-1 }) {
 			continue
 		}
-		if best < 0 || o.Price.Month < options[best].Price.Month {
+		if best < 0 || o.Change.Month < options[best].Change.Month {
 			best = i
 		}
 	}
