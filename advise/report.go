@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -92,9 +93,9 @@ type Price struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 	Currency string  `json:"currency,omitempty"`
-	Date     string  `json:"date,omitempty"` // of the source
-	Source   string  `json:"source,omitempty"`
-	Old      bool    `json:"old,omitempty"` // half a year or more
+	Date     string  `json:"date,omitempty"`   // of the source, of several the oldest
+	Source   string  `json:"source,omitempty"` // each with its date
+	Old      bool    `json:"old,omitempty"`    // half a year or more
 	Unknown  string  `json:"unknown,omitempty"`
 }
 
@@ -115,7 +116,7 @@ func (p Price) Plus(q Price) Price {
 	if q.Date < p.Date {
 		p.Date = q.Date
 	}
-	if q.Source != p.Source {
+	if q.Source != "" && !strings.Contains(p.Source, q.Source) {
 		p.Source += "; " + q.Source
 	}
 	return p

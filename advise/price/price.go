@@ -116,8 +116,8 @@ func Load(file string) (*Catalogue, error) {
 	return c, c.override(over, file)
 }
 
-func parse(name string, text []byte) (*Catalogue, error) {
-	root, err := document.Parse(name, text)
+func parse(file string, text []byte) (*Catalogue, error) {
+	root, err := document.Parse(file, text)
 	if err != nil {
 		return nil, err
 	}
@@ -125,21 +125,36 @@ func parse(name string, text []byte) (*Catalogue, error) {
 	if err := root.Decode(&c); err != nil {
 		return nil, err
 	}
+	for name, s := range c.Sources {
+		if _, err := time.Parse(time.DateOnly, s.Date); err != nil {
+			return nil, fmt.Errorf("%s: source %s: date %q, expected such as 2026-11-23", file, name, s.Date)
+		}
+	}
 	for region, r := range c.Regions {
 		all := merged(r.Classes, r.Caches)
 		if r.Aurora != nil {
 			all = merged(merged(all, r.Aurora.Classes), r.Aurora.Optimized)
 			if s := r.Aurora.Storage; min(s.GiB, s.Million, s.OptimizedGiB, r.Aurora.OptimizedMore) < 0 {
-				return nil, fmt.Errorf("%s: Aurora in %s: a negative price", name, region)
+				return nil, fmt.Errorf("%s: Aurora in %s: a negative price", file, region)
 			}
 		}
 		for class, p := range all {
 			if p.Hour < 0 || p.Apart < 0 {
-				return nil, fmt.Errorf("%s: %s in %s: a negative price", name, class, region)
+				return nil, fmt.Errorf("%s: %s in %s: a negative price", file, class, region)
 			}
 		}
 	}
 	return &c, nil
+}
+
+// Check refuses a source of a day that has not come yet. Somewhere it is tomorrow already.
+func (c *Catalogue) Check(now time.Time) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Sources)) {
+		if day, err := time.Parse(time.DateOnly, c.Sources[name].Date); err == nil && day.After(now.Add(24*time.Hour)) {
+			return fmt.Errorf("the source %s of prices is dated %s, which has not come yet", name, c.Sources[name].Date)
+		}
+	}
+	return nil
 }
 
 func (c *Catalogue) override(over *Catalogue, file string) error {
@@ -245,9 +260,10 @@ func (o Of) price(month, apart float64, source string) advise.Price {
 	month *= 1 - o.Discount
 	p := advise.Price{Month: month, Low: month * (1 - apart), High: month * (1 + apart), Currency: o.Currency, Source: source}
 	if s, known := o.Sources[source]; known {
-		p.Date, p.Source = s.Date, s.Text
+		p.Date, p.Source = s.Date, s.Text+", read on "+s.Date
 		if day, err := time.Parse(time.DateOnly, s.Date); err == nil && o.Now.Sub(day) > old {
 			p.Old = true
+			p.Source += " (half a year old or more)"
 		}
 	}
 	return p

@@ -9,7 +9,7 @@ import (
 )
 
 func sample() *advise.Report {
-	price := advise.Price{Month: 600, Low: 570, High: 630, Currency: "USD", Date: "2026-06-01", Source: "a guide", Old: true}
+	price := advise.Price{Month: 600, Low: 570, High: 630, Currency: "USD", Date: "2026-06-01", Source: "a guide, read on 2026-06-01 (half a year old or more)", Old: true}
 	each := 0.3
 	return &advise.Report{
 		Cluster: "users", Node: "n1", At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Region: "us-east-1", Discount: 0.1,
@@ -56,6 +56,20 @@ func TestAPriceThatIsMissingNamesItsRegion(t *testing.T) {
 	r.Region = ""
 	if text := strings.Join(strings.Fields(Text(r, 100)), " "); !strings.Contains(text, "set aws: {region: …} in plimsoll.yaml, then plimsoll prices update --region REGION.") {
 		t.Error(text)
+	}
+}
+
+// Each source has its own date, and is told once.
+func TestEachSourceHasItsDate(t *testing.T) {
+	r := sample()
+	price := func(source string) advise.Price {
+		return advise.Price{Month: 1, Low: 1, High: 1, Currency: "USD", Date: "2026-06-01", Source: source}
+	}
+	both := price("a table, read on 2026-11-23").Plus(price("a guide, read on 2026-06-01"))
+	r.Findings[0].Options = []advise.Option{{Name: "leave it", Price: price("a table, read on 2026-11-23")}, {Name: "more", Price: both}, {Name: "two", Price: both.Plus(both)}}
+	text := strings.Join(strings.Fields(Text(r, 100)), " ")
+	if want := "Prices of us-east-1: a table, read on 2026-11-23; a guide, read on 2026-06-01."; strings.Count(text, want) != 1 || strings.Count(text, "read on") != 2 {
+		t.Errorf("%s", text)
 	}
 }
 

@@ -203,6 +203,9 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 	if err != nil {
 		return in, err
 	}
+	if err := catalogue.Check(now); err != nil {
+		return in, console.UsageError{Text: o.prices + ": " + err.Error(), Hint: "write the day on which the prices were read"}
+	}
 	in.Prices = price.Of{Catalogue: catalogue, Now: now}
 	if o.Class != "" {
 		if err := knownClass(o.Class, catalogue); err != nil {
