@@ -13,7 +13,7 @@ func onAurora(t *testing.T, billed float64) Input {
 	t.Helper()
 	in := incident(t, 1800)
 	in.Volume, in.Class = nil, "db.r6g.2xlarge"
-	in.Aurora = &Aurora{Name: "users", Configuration: Standard, Classes: []string{"db.r6g.2xlarge", "db.r6g.2xlarge"}, GiB: 800, Days: 14}
+	in.RDS, in.Aurora = true, &Aurora{Name: "users", Named: true, Configuration: Standard, Classes: []string{"db.r6g.2xlarge", "db.r6g.2xlarge"}, GiB: 800, Days: 14}
 	half := func(v float64) *advise.Figure {
 		return &advise.Figure{Mean: v / 2, Low: 0.9 * v / 2, High: 1.2 * v / 2}
 	}
@@ -98,8 +98,8 @@ func TestWhatIsNotKnownOfAnAuroraCluster(t *testing.T) {
 func TestMemoryOnAurora(t *testing.T) {
 	f := finding(t, Report(onAurora(t, 500)), "memory")
 	o := option(t, f, "db.r6g.4xlarge")
-	if want := 2.076 * 730; math.Abs(o.Price.Month-want) > 0.01 || !strings.Contains(o.Rehearse, "aurora/add-reader") {
-		t.Errorf("%+v, %s", o.Price, o.Rehearse)
+	if want := 2.076 * 730; math.Abs(o.Price.Month-want) > 0.01 || !strings.Contains(o.Copy, "aurora/add-reader") {
+		t.Errorf("%+v, %s", o.Price, o.Copy)
 	}
 	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "a read per second less saves USD 0.53 a month") {
 		t.Errorf("%s", said)

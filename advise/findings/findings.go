@@ -29,6 +29,8 @@ type Input struct {
 	NoBalance     string          // why the cloud did not say how full it is
 	Lab           *LabDisk        // the volume is that of a lab's servers; nil: it is a cloud's
 	Class         string          // of the instance; "": not known
+	RDS           bool            // the inventory names the instance at RDS, and so runbooks of RDS can change it
+	Asked         []int64         // sizes of the buffer pool that were asked for
 	NoPlace       string          // why the cloud did not say what the server runs on
 	UnknownClass  string          // of the instance, where the catalogue does not have it
 	Prices        price.Of
@@ -125,6 +127,9 @@ func Report(in Input) *advise.Report {
 	if onCredits(in.Class) {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("Processors: %s works on CPU credits, and what it sustains is a part of its processors: watch its CPUCreditBalance in CloudWatch. No class of this kind is advised instead of one that has its processors all the time.", in.Class))
 	}
+	if in.Class != "" && !in.RDS {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("Commands: none changes the class or the volume of RDS here, because plimsoll.yaml names no RDS instance for %s: aws: {region: …}, and instance: NAME of the node.", in.Node))
+	}
 	if in.Replicas && in.Memory != nil {
 		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
 	}
@@ -161,7 +166,7 @@ func noPlace(in Input) string {
 	return "Class and volume: " + in.NoPlace + ". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB."
 }
 
-// now is the price a month of instance and volume as they are.
+// now is the price a month of instance and volume as they are, and of the memory for pages in a machine of one's own whose price is known.
 func (in Input) now() advise.Price { return in.priced(in.Class, in.Volume) }
 
 func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
@@ -171,13 +176,52 @@ func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
 	if class != "" {
 		p = p.Plus(in.Prices.Class(class))
 	}
-	if v != nil && v.Type != "local" {
-		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), extraMiBs(*v), v.Managed))
-	}
-	if in.MultiAZ {
-		p = p.Plus(p)
+	p = in.zones(p.Plus(in.volumePrice(v)))
+	if class == "" && in.Aurora == nil && in.Memory != nil {
+		if memory := in.memoryPrice(in.Memory.Bytes); memory.Known() || p == (advise.Price{}) {
+			p = p.Plus(memory)
+		}
 	}
 	return p
+}
+
+// volumePrice is what a volume costs a month; nothing of a local one.
+func (in Input) volumePrice(v *storage.Volume) advise.Price {
+	if v == nil || v.Type == "local" {
+		return advise.Price{}
+	}
+	return in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), extraMiBs(*v), v.Managed)
+}
+
+func (in Input) memoryPrice(bytes int64) advise.Price {
+	if in.Prices.Catalogue == nil {
+		return advise.Price{Unknown: "no prices"}
+	}
+	return in.Prices.Memory(float64(bytes) / (1 << 30))
+}
+
+// zones is a price with that of a standby.
+func (in Input) zones(p advise.Price) advise.Price {
+	if in.MultiAZ {
+		return p.Plus(p)
+	}
+	return p
+}
+
+// volumeChange is what another volume costs more, whatever the instance costs.
+func (in Input) volumeChange(v storage.Volume) advise.Price {
+	if v == *in.Volume {
+		return in.free()
+	}
+	return in.zones(in.volumePrice(&v)).Minus(in.zones(in.volumePrice(in.Volume)))
+}
+
+// classChange is what another class costs more, whatever the volume costs.
+func (in Input) classChange(class string) advise.Price {
+	if in.Aurora != nil {
+		return in.priced(class, nil).Minus(in.priced(in.Class, nil))
+	}
+	return in.zones(in.Prices.Class(class)).Minus(in.zones(in.Prices.Class(in.Class)))
 }
 
 // extraIOPS is what is provisioned beyond what the size includes.

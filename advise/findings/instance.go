@@ -23,6 +23,7 @@ type History struct {
 	Connections []float64
 	Pool        float64 // bytes of its buffer pool; 0: not known
 	Class       string
+	RDS         bool // the inventory names the instance at RDS, and so runbooks of RDS can change it
 	Volume      *storage.Volume
 	Prices      price.Of
 }
@@ -160,9 +161,10 @@ func (h History) option(name, class string, c price.Class, cpu, iops spread) adv
 		return o
 	}
 	o.Risk = "the instance is replaced: a failover of one to two minutes, and a cold cache; judged by the history, not by future growth"
-	cluster, node, _ := strings.Cut(h.Instance, "/")
-	o.Rehearse = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", cluster, node, node, class)
-	o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", cluster, node, class)
+	if cluster, node, _ := strings.Cut(h.Instance, "/"); h.RDS {
+		o.Copy = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", cluster, node, node, class)
+		o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", cluster, node, class)
+	}
 	if c.Processor != was.Processor {
 		o.Risk += "; other processors (" + c.Processor + "), whose speed for this load is unknown: test the load on them"
 	}

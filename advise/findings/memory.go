@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/advise/price"
+	"plimsoll/hint"
 )
 
 // poolShare is the part of a managed instance's memory that its buffer pool takes by default: {DBInstanceClassMemory*3/4}.
@@ -26,13 +27,10 @@ func (in Input) memory() (advise.Finding, bool) {
 		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
 		Effects: []advise.Effect{in.reads(m.Curve.Now)},
 	}
-	if in.Class == "" && in.Aurora == nil {
-		leave.Price = in.ownPrice(m.Bytes)
-	}
 	if in.Aurora != nil {
 		f.Evidence = append(f.Evidence, adviceOn(in).readsBilled()...)
 	}
-	leave.Change = leave.Price.Minus(leave.Price)
+	leave.Change = in.free()
 	f.Options = append(f.Options, leave)
 	if in.Class == "" && in.Aurora != nil {
 		return f, true // memory comes with a class there
@@ -45,11 +43,12 @@ func (in Input) memory() (advise.Finding, bool) {
 		}
 		return f, true
 	}
+	pools, said := in.pools()
+	f.Options = append(f.Options, pools...)
 	listed, left := in.cheapest(in.otherClasses())
-	f.Evidence = append(f.Evidence, left...)
+	f.Evidence = append(append(f.Evidence, said...), left...)
 	for _, name := range listed {
-		class := in.Prices.Classes[name]
-		p, known := at(m, int64(class.GiB*poolShare*(1<<30)))
+		p, known := at(m, in.poolOf(name))
 		if !known {
 			continue
 		}
@@ -65,13 +64,14 @@ func OfMemory(m *advise.Memory, prices price.Of) *advise.Report {
 	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}, Observed: []string{"memory"}}
 }
 
-// otherClasses are those with no fewer processors and at most a quarter more of them than today's, or as many, by memory.
+// otherClasses are those with half to twice the processors of today's and half to four times its memory, by memory. One with as much memory is among
+// them if its processors are other ones, or others in number.
 func (in Input) otherClasses() (names []string) {
 	now := in.Prices.Classes[in.Class]
 	for _, name := range in.Prices.ClassNames() {
 		c := in.Prices.Classes[name]
 		near := c.Cores >= now.Cores/2 && c.Cores <= 2*now.Cores
-		if name != in.Class && near && (!onCredits(name) || onCredits(in.Class)) && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB && c.GiB != now.GiB {
+		if name != in.Class && near && (!onCredits(name) || onCredits(in.Class)) && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB {
 			names = append(names, name)
 		}
 	}
@@ -91,10 +91,13 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 		cores     int
 		processor string
 	}
-	best := map[kind]string{}
 	of := func(name string) kind {
 		c := in.Prices.Classes[name]
 		return kind{c.GiB, c.Cores, c.Processor}
+	}
+	best := map[kind]string{}
+	if in.Prices.Class(in.Class).Known() {
+		best[of(in.Class)] = in.Class
 	}
 	for _, name := range names {
 		k := of(name)
@@ -183,18 +186,15 @@ func (in Input) resize(p advise.Point) advise.Option {
 			o.Risk = "the server stalls for moments while it gives up pages; what the load of another hour would read is not in this prediction"
 		}
 	}
-	o.Change = o.Price.Minus(in.ownPrice(in.Memory.Bytes))
+	o.Change = in.memoryPrice(p.Bytes).Minus(in.memoryPrice(in.Memory.Bytes))
 	return o
 }
 
 // ownPrice is what the memory of one's own machine costs for a pool of a size, beside the volume.
 func (in Input) ownPrice(bytes int64) advise.Price {
-	if in.Prices.Catalogue == nil {
-		return advise.Price{Unknown: "no prices"}
-	}
-	p := in.Prices.Memory(float64(bytes) / (1 << 30))
-	if in.Volume != nil && in.Volume.Type != "local" && p.Known() {
-		p = p.Plus(in.priced("", in.Volume))
+	p := in.memoryPrice(bytes)
+	if in.Volume != nil && p.Known() {
+		p = p.Plus(in.zones(in.volumePrice(in.Volume)))
 	}
 	return p
 }
@@ -204,16 +204,21 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	class := in.Prices.Classes[name]
 	o := advise.Option{
 		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Class: name, Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
-		Risk:     "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
-		Undo:     "change the class back, with the same failover",
-		Rehearse: fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name),
-		Do:       fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name),
+		Risk: "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
+		Undo: "change the class back, with the same failover",
+	}
+	if in.RDS {
+		o.Copy = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name)
+		o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name)
 	}
 	if in.Aurora != nil {
-		o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s-try -i class=%s", in.Cluster, in.Node, name)
+		o.Copy = ""
+		if in.Aurora.Named { // the new reader is a node that only its reader can add to plimsoll.yaml
+			o.Copy = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s -i class=%s", in.Cluster, hint.FillIn, name)
+		}
 		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
-	o.Change = o.Price.Minus(in.now())
+	o.Change = in.classChange(name)
 	was := in.Prices.Classes[in.Class]
 	if class.Processor != was.Processor {
 		o.Risk += "; other processors (" + class.Processor + "): test the load on them"
@@ -247,7 +252,7 @@ func (in Input) Sizes() (sizes []int64) {
 		return nil
 	}
 	for _, name := range append(in.otherClasses(), in.Class) {
-		sizes = append(sizes, int64(in.Prices.Classes[name].GiB*poolShare*(1<<30)))
+		sizes = append(sizes, in.poolOf(name))
 	}
 	slices.Sort(sizes)
 	return slices.Compact(sizes)

@@ -36,7 +36,8 @@ func TestAdviceOnAurora(t *testing.T) {
 	if err := os.WriteFile("prices.yaml", []byte(`
 sources: {contract: {date: `+time.Now().Format(time.DateOnly)+`, text: our contract}}
 regions:
-  us-east-1: {aurora: {classes: {db.m5.large: {hour: 0.2, source: contract}}}}
+  eu-west-1: {aurora: {classes: {db.m5.large: {hour: 0.2, source: contract}}, optimized_more: 0.3,
+    storage: {gib_month: 0.10, million_requests: 0.20, optimized_gib_month: 0.225, source: contract}}}
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func onAurora(ctx context.Context, on *cluster.Cluster, node cluster.Node, runs 
 		return a, nil
 	}
 	if on.AWS.Aurora != "" {
-		a.Name = on.AWS.Aurora
+		a.Name, a.Named = on.AWS.Aurora, true
 	}
 	if a.Name == "" {
 		return a, nil

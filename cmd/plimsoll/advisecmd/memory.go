@@ -77,7 +77,7 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
-	place := Options{memoryOptions: o, Region: "us-east-1"}
+	place := Options{memoryOptions: o}
 	in, err := place.input(time.Now())
 	if err != nil {
 		return err
@@ -92,6 +92,7 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	} else if counting != nil {
 		return adviseCaches(ctx, c, deps, on.Name, counting, o)
 	}
+	in.Prices.Region = place.region(ctx, on.AWS)
 	r, err := lookAtMemory(ctx, c, on, o, sizes)
 	if err != nil {
 		return err
