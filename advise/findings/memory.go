@@ -47,6 +47,7 @@ func (in Input) memory() (advise.Finding, bool) {
 	f.Options = append(f.Options, pools...)
 	listed, left := in.cheapest(in.otherClasses())
 	f.Evidence = append(append(f.Evidence, said...), left...)
+	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: that takes %.0f days of history, by which plimsoll advise instance %s/%s --class %s judges them.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
 	for _, name := range listed {
 		p, known := at(m, in.poolOf(name))
 		if !known {
@@ -64,14 +65,13 @@ func OfMemory(m *advise.Memory, prices price.Of) *advise.Report {
 	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}, Observed: []string{"memory"}}
 }
 
-// otherClasses are those with half to twice the processors of today's and half to four times its memory, by memory. One with as much memory is among
-// them if its processors are other ones, or others in number.
+// otherClasses are those that are no smaller than today's and have at most twice its processors and four times its memory, by memory. One with as much
+// memory is among them if its processors are other ones, or others in number.
 func (in Input) otherClasses() (names []string) {
 	now := in.Prices.Classes[in.Class]
 	for _, name := range in.Prices.ClassNames() {
 		c := in.Prices.Classes[name]
-		near := c.Cores >= now.Cores/2 && c.Cores <= 2*now.Cores
-		if name != in.Class && near && (!onCredits(name) || onCredits(in.Class)) && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB {
+		if name != in.Class && !smaller(c, now) && (!onCredits(name) || onCredits(in.Class)) && c.Cores <= 2*now.Cores && c.GiB <= 4*now.GiB {
 			names = append(names, name)
 		}
 	}
@@ -106,7 +106,7 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 		switch {
 		case !there, p.Known() && (!before.Known() || p.Month < before.Month):
 			best[k] = name
-		case p.Known() == before.Known() && p.Month == before.Month && generation(name) > generation(was):
+		case p.Known() == before.Known() && p.Month == before.Month && generation(name) > generation(was) && was != in.Class: // a change that brings nothing is none
 			best[k] = name
 		}
 	}
@@ -222,9 +222,6 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	was := in.Prices.Classes[in.Class]
 	if class.Processor != was.Processor {
 		o.Risk += "; other processors (" + class.Processor + "): test the load on them"
-	}
-	if class.Cores < was.Cores {
-		o.Risk += fmt.Sprintf("; %d processors and not %d: processor time is not predicted", class.Cores, was.Cores)
 	}
 	if in.Volume != nil && in.Lab == nil {
 		before := in.Memory.IOPS

@@ -77,7 +77,11 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("It reads %.0f pages a second into its buffer pool, which end once that is full: what the load asks of the disk is less. Observe again when the reads have stopped falling.", w.Reads))
 		return f
 	}
-	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives && (carries == 0 || bytes <= headroom*carries) {
+	if gives == 0 {
+		return f
+	}
+	if !f.Urgent && m.Peak <= headroom*gives && (carries == 0 || bytes <= headroom*carries) {
+		f.Options = append(f.Options, in.cheaper(v, m.Peak, bytes)...)
 		return f
 	}
 	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean), bytes) {
@@ -98,6 +102,30 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 func (in Input) warming() bool {
 	const much = 0.1 // of the operations
 	return in.Seen != nil && in.Seen.WarmUp != nil && in.Seen.Disk != nil && in.Seen.WarmUp.Reads > much*in.Seen.Disk.IOPS.Mean
+}
+
+// cheaper is gp3 in place of a gp2 volume that has room, of the same size. The one that gives no less than gp2 does at its most is advised if it costs
+// less. One with less throughput is listed beside it if it costs less still and the busiest ten seconds leave room in that too.
+func (in Input) cheaper(v storage.Volume, iops, bytes float64) (options []advise.Option) {
+	if v.Type != "gp2" {
+		return nil
+	}
+	gp3 := v
+	gp3.Type, gp3.Volumes, gp3.IOPS, gp3.MiBs = "gp3", 0, 0, 0
+	as, can := provisioned(gp3, v.Burst(), v.Throughput()/(1<<20))
+	if can {
+		if o := in.storageOption(fmt.Sprintf("gp3 of %s with %s", gib(as.GiB), sold(as)), as, math.NaN()); !o.Change.Known() || o.Change.Month < 0.5 {
+			o.Advised = o.Change.Known() && o.Change.Month < -0.5
+			options = append(options, o)
+		}
+	}
+	if less, can := provisioned(gp3, max(v.Burst(), iops/headroom), bytes/headroom/(1<<20)); can && less != as && bytes > 0 {
+		if o := in.storageOption(fmt.Sprintf("gp3 of %s with %s", gib(less.GiB), sold(less)), less, math.NaN()); o.Change.Known() && o.Change.Month < -0.5 {
+			o.Risk += fmt.Sprintf("; %.0f MiB per second at most, and not %.0f: another hour may need more than was observed", less.Throughput()/(1<<20), v.Throughput()/(1<<20))
+			options = append(options, o)
+		}
+	}
+	return options
 }
 
 // cutOff is said of what was observed at a limit.
