@@ -90,7 +90,7 @@ func Report(in Input) *advise.Report {
 	} else if looked {
 		in.use = use
 		r.Findings = append(r.Findings, in.storage())
-		if !in.warming() {
+		if !in.Seen.Warming() {
 			r.Observed = append(r.Observed, "storage")
 		}
 	}
