@@ -23,6 +23,12 @@ type Seen struct {
 	WarmUp *WarmUp `json:"warm_up,omitempty"`
 }
 
+// Warming tells whether much of what the disk does fills the cache of a server that was just started.
+func (s *Seen) Warming() bool {
+	const much = 0.1 // of the operations
+	return s != nil && s.WarmUp != nil && s.Disk != nil && s.WarmUp.Reads > much*s.Disk.IOPS.Mean
+}
+
 // WarmUp is what a server that was started a short while ago has read into its cache.
 type WarmUp struct {
 	Uptime time.Duration `json:"uptime_ns"`

@@ -107,7 +107,7 @@ func Report(in Input) *advise.Report {
 	} else if looked {
 		r.Findings = append(r.Findings, in.storage(reads.Options))
 		marked(reads.Options, r.Findings[len(r.Findings)-1].Options)
-		if !in.warming() {
+		if !in.Seen.Warming() {
 			r.Observed = append(r.Observed, "storage")
 		}
 	}

@@ -68,7 +68,7 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Title = fmt.Sprintf("The disk has headroom: at most %.0f of %.0f operations per second", m.Peak, gives)
 	}
 	f.Options = append(f.Options, in.storageOption("leave it", v, in.Balance))
-	if in.warming() {
+	if in.Seen.Warming() {
 		w := in.Seen.WarmUp
 		if f.Urgent {
 			f.Evidence = append(f.Evidence, "As long as the warm-up goes on: "+f.Title+".")
@@ -96,12 +96,6 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at %.0f %% of its limits.", 100*headroom))
 	}
 	return f
-}
-
-// warming tells whether much of what the disk does fills the cache of a server that was just started.
-func (in Input) warming() bool {
-	const much = 0.1 // of the operations
-	return in.Seen != nil && in.Seen.WarmUp != nil && in.Seen.Disk != nil && in.Seen.WarmUp.Reads > much*in.Seen.Disk.IOPS.Mean
 }
 
 // cheaper is gp3 in place of a gp2 volume that has room, of the same size. The one that gives no less than gp2 does at its most is advised if it costs
