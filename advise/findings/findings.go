@@ -169,59 +169,8 @@ func noPlace(in Input) string {
 // now is the price a month of instance and volume as they are, and of the memory for pages in a machine of one's own whose price is known.
 func (in Input) now() advise.Price { return in.priced(in.Class, in.Volume) }
 
-func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
-	if in.Aurora != nil && class != "" {
-		return in.Prices.AuroraClass(class, in.Aurora.Configuration == IOOptimized) // the storage costs the same with any class
-	}
-	if class != "" {
-		p = p.Plus(in.Prices.Class(class))
-	}
-	p = in.zones(p.Plus(in.volumePrice(v)))
-	if class == "" && in.Aurora == nil && in.Memory != nil {
-		if memory := in.memoryPrice(in.Memory.Bytes); memory.Known() || p == (advise.Price{}) {
-			p = p.Plus(memory)
-		}
-	}
-	return p
-}
-
-// volumePrice is what a volume costs a month; nothing of a local one.
-func (in Input) volumePrice(v *storage.Volume) advise.Price {
-	if v == nil || v.Type == "local" {
-		return advise.Price{}
-	}
-	return in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), extraMiBs(*v), v.Managed)
-}
-
-func (in Input) memoryPrice(bytes int64) advise.Price {
-	if in.Prices.Catalogue == nil {
-		return advise.Price{Unknown: "no prices"}
-	}
-	return in.Prices.Memory(float64(bytes) / (1 << 30))
-}
-
-// zones is a price with that of a standby.
-func (in Input) zones(p advise.Price) advise.Price {
-	if in.MultiAZ {
-		return p.Plus(p)
-	}
-	return p
-}
-
-// volumeChange is what another volume costs more, whatever the instance costs.
-func (in Input) volumeChange(v storage.Volume) advise.Price {
-	if v == *in.Volume {
-		return in.free()
-	}
-	return in.zones(in.volumePrice(&v)).Minus(in.zones(in.volumePrice(in.Volume)))
-}
-
-// classChange is what another class costs more, whatever the volume costs.
-func (in Input) classChange(class string) advise.Price {
-	if in.Aurora != nil {
-		return in.priced(class, nil).Minus(in.priced(in.Class, nil))
-	}
-	return in.zones(in.Prices.Class(class)).Minus(in.zones(in.Prices.Class(in.Class)))
+func (in Input) priced(class string, v *storage.Volume) advise.Price {
+	return costs{in}.priced(class, v)
 }
 
 // extraIOPS is what is provisioned beyond what the size includes.

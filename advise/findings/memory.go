@@ -43,8 +43,8 @@ func (in Input) memory() (advise.Finding, bool) {
 		}
 		return f, true
 	}
-	pools, said := in.pools()
-	f.Options = append(f.Options, pools...)
+	same, said := pools{in}.options()
+	f.Options = append(f.Options, same...)
 	listed, left := in.cheapest(in.otherClasses())
 	f.Evidence = append(append(f.Evidence, said...), left...)
 	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: that takes %.0f days of history, by which plimsoll advise instance %s/%s --class %s judges them.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
@@ -175,7 +175,7 @@ func (in Input) reads(p advise.Point) advise.Effect {
 func (in Input) resize(p advise.Point) advise.Option {
 	o := advise.Option{
 		Name: fmt.Sprintf("a buffer pool of %s", size(p.Bytes)), Effects: []advise.Effect{in.reads(p)},
-		Price: in.ownPrice(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: fmt.Sprintf("set it back to %s, in the same way", size(in.Memory.Bytes)),
+		Price: costs{in}.own(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: fmt.Sprintf("set it back to %s, in the same way", size(in.Memory.Bytes)),
 		Rehearse: fmt.Sprintf("plimsoll runbook rehearse mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		Do:       fmt.Sprintf("plimsoll runbook plan mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		When:     map[string]string{"innodb_buffer_pool_size": strconv.FormatInt(p.Bytes, 10)},
@@ -186,17 +186,8 @@ func (in Input) resize(p advise.Point) advise.Option {
 			o.Risk = "the server stalls for moments while it gives up pages; what the load of another hour would read is not in this prediction"
 		}
 	}
-	o.Change = in.memoryPrice(p.Bytes).Minus(in.memoryPrice(in.Memory.Bytes))
+	o.Change = costs{in}.ofMemory(p.Bytes)
 	return o
-}
-
-// ownPrice is what the memory of one's own machine costs for a pool of a size, beside the volume.
-func (in Input) ownPrice(bytes int64) advise.Price {
-	p := in.memoryPrice(bytes)
-	if in.Volume != nil && p.Known() {
-		p = p.Plus(in.zones(in.volumePrice(in.Volume)))
-	}
-	return p
 }
 
 // instance is another class.
@@ -218,7 +209,7 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 		}
 		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
-	o.Change = in.classChange(name)
+	o.Change = costs{in}.ofClass(name)
 	was := in.Prices.Classes[in.Class]
 	if class.Processor != was.Processor {
 		o.Risk += "; other processors (" + class.Processor + "): test the load on them"

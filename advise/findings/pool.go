@@ -14,9 +14,12 @@ func (in Input) poolOf(class string) int64 {
 	return int64(in.Prices.Classes[class].GiB * poolShare * (1 << 30))
 }
 
-// pools are other sizes of the buffer pool on the class that there is, which cost nothing: the size that the class has by default, and those
-// that were asked for. A sentence names those that its memory does not hold. On Aurora the pool comes with the class.
-func (in Input) pools() (options []advise.Option, left []string) {
+// pools are other sizes of the buffer pool on the class that there is, which cost nothing.
+type pools struct{ Input }
+
+// options are the size that the class has by default, and those that were asked for. A sentence names those that its memory does not hold. On Aurora
+// the pool comes with the class.
+func (in pools) options() (all []advise.Option, left []string) {
 	if in.Aurora != nil {
 		return nil, nil
 	}
@@ -37,7 +40,7 @@ func (in Input) pools() (options []advise.Option, left []string) {
 	}
 	for _, bytes := range sorted(sizes) {
 		if p, known := in.at(bytes); known {
-			options = append(options, in.pool(p))
+			all = append(all, in.of(p))
 		}
 	}
 	if len(tooLarge) > 0 {
@@ -47,7 +50,7 @@ func (in Input) pools() (options []advise.Option, left []string) {
 		}
 		left = append(left, fmt.Sprintf("Not listed, since %s keeps %s of its %.0f GiB for the buffer pool by default: a buffer pool of %s.", in.Class, size(usual), in.Prices.Classes[in.Class].GiB, strings.Join(names, ", ")))
 	}
-	return options, left
+	return all, left
 }
 
 func sorted(sizes []int64) []int64 {
@@ -56,15 +59,15 @@ func sorted(sizes []int64) []int64 {
 }
 
 // at is the prediction at a size: that for it if it was asked for, else between the points of the drawn curve.
-func (in Input) at(bytes int64) (advise.Point, bool) {
+func (in pools) at(bytes int64) (advise.Point, bool) {
 	if i := slices.IndexFunc(in.Memory.Curve.Points, func(p advise.Point) bool { return p.Bytes == bytes }); i >= 0 {
 		return in.Memory.Curve.Points[i], true
 	}
 	return at(in.Memory, bytes)
 }
 
-// pool is another size of the buffer pool on the same class.
-func (in Input) pool(p advise.Point) advise.Option {
+// of is another size of the buffer pool on the same class.
+func (in pools) of(p advise.Point) advise.Option {
 	o := in.resize(p)
 	o.Price, o.Change = in.now(), in.free()
 	if p.Bytes > in.Memory.Bytes {

@@ -196,13 +196,13 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 	if v.Type == "gp2" {
 		larger := v
 		larger.Volumes = 0
-		if size := in.grown(math.Ceil(need / 3)); need > 3*v.GiB && size <= 5334 {
+		if size := grown(v, math.Ceil(need/3)); need > 3*v.GiB && size <= 5334 {
 			larger.GiB = size
 			all = append(all, candidate{fmt.Sprintf("grow it to %s", gib(size)), larger})
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := v
-			striped.GiB, striped.Volumes = in.grown(400), 0
+			striped.GiB, striped.Volumes = grown(v, 400), 0
 			all = append(all, candidate{fmt.Sprintf("grow it to %s: four volumes", gib(striped.GiB)), striped})
 		}
 	}
@@ -216,7 +216,7 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := gp3
-			striped.GiB = in.grown(400)
+			striped.GiB = grown(v, 400)
 			if o, can := provisioned(striped, need, needMiBs); can && extraIOPS(o) == 0 && extraMiBs(o) == 0 {
 				all = append(all, candidate{fmt.Sprintf("gp3 of %s: 12,000 operations a second are included", gib(o.GiB)), o})
 			} else if can {
@@ -228,7 +228,7 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 		io2 := v
 		io2.Type, io2.Volumes, io2.IOPS, io2.MiBs = "io2", 0, 0, 0
 		if least, _ := io2.Least(); io2.GiB < least {
-			io2.GiB = in.grown(least)
+			io2.GiB = grown(v, least)
 		}
 		if o, can := provisioned(io2, need, needMiBs); can {
 			all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(o.GiB), o.IOPS), o})
@@ -256,9 +256,9 @@ func provisioned(v storage.Volume, iops, mibs float64) (storage.Volume, bool) {
 }
 
 // grown is the size that a volume has once it was asked to grow: RDS grows one by a tenth at least (AllocatedStorage of ModifyDBInstance).
-func (in Input) grown(gib float64) float64 {
-	if in.Volume.Managed {
-		return max(gib, math.Ceil(1.1*in.Volume.GiB))
+func grown(v storage.Volume, gib float64) float64 {
+	if v.Managed {
+		return max(gib, math.Ceil(1.1*v.GiB))
 	}
 	return gib
 }
@@ -276,7 +276,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	m := in.use
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
-	o := advise.Option{Name: name, Price: in.priced(in.Class, &v), Change: in.volumeChange(v)}
+	o := advise.Option{Name: name, Price: in.priced(in.Class, &v), Change: costs{in}.ofVolume(v)}
 	nowGives, _ := limit(*in.Volume, class)
 	note := ""
 	if by == "instance" {
