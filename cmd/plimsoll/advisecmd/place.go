@@ -89,7 +89,7 @@ func (p *running) managed() error {
 	if p.lab != nil && (v.Base() != own.Base() || v.Burst() != own.Burst() || v.Throughput() != own.Throughput()) {
 		return console.UsageError{
 			Text: fmt.Sprintf("%s is a class of RDS, whose %s gives other operations and MiB per second than the lab's disk, which is a volume of EBS", p.class, v),
-			Hint: fmt.Sprintf("plimsoll lab disk %s --set %s, or leave --class out", p.lab.Name, p.lab.Text(v)),
+			Hint: fmt.Sprintf("leave --class out, or: plimsoll lab disk %s --set %s", p.lab.Name, p.lab.Text(v)),
 		}
 	}
 	p.volume = &v
