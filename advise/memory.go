@@ -35,6 +35,9 @@ type Memory struct {
 	Notes  []string `json:"notes,omitempty"`
 }
 
+// Few tells whether hardly anything is read from disk, so that there is nothing to spare.
+func (m *Memory) Few() bool { return m.Reads < 0.5 }
+
 // Warmth is how long it takes until a resized cache is full, with reads as they are. Low and High are with the reads at the ends of their interval.
 type Warmth struct {
 	Resized       time.Duration `json:"resized_ns"` // from what it holds now; 0 for a smaller one
@@ -95,7 +98,10 @@ type Curve struct {
 	Now    Point   `json:"now"`
 	Points []Point `json:"points"`
 	Knee   int64   `json:"knee_bytes,omitempty"` // the smallest cache with which under 5 % of today's reads are left; 0: not known
-	Skew   float64 `json:"skew"`                 // Zipf's exponent of the fitted model
+	// KneeDoubt says why the knee is of low confidence; AllData is the size from which on all data fits; 0: not known.
+	KneeDoubt string  `json:"knee_doubt,omitempty"`
+	AllData   int64   `json:"all_data_bytes,omitempty"`
+	Skew      float64 `json:"skew"` // Zipf's exponent of the fitted model
 }
 
 // Cost is what the observation cost the server, measured during it.

@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -14,7 +15,9 @@ type Report struct {
 	Region   string    `json:"region,omitempty"`
 	Discount float64   `json:"discount,omitempty"`
 	Findings []Finding `json:"findings"`
-	Memory   *Memory   `json:"memory,omitempty"`
+	// Observed is what could be observed well enough to advise about: memory, storage, commit, instance.
+	Observed []string `json:"observed"`
+	Memory   *Memory  `json:"memory,omitempty"`
 	// Statements are those that read from disk; nil: they were not looked at.
 	Statements *Statements `json:"statements,omitempty"`
 	// Unknown are sentences about what could not be known, and what would let it.
@@ -49,8 +52,10 @@ type Option struct {
 	PerReadHigh float64  `json:"month_per_read_removed_high,omitempty"`
 	Risk        string   `json:"risk"`
 	Undo        string   `json:"undo"`
-	// Rehearse is a command that tries it where nothing can break; Do one that plans the change. Either may be empty.
+	// Rehearse is a command that tries it where nothing can break; Copy one that plans a copy of the server on which it could be tried, and which
+	// costs what it costs; Do one that plans the change. Each may be empty.
 	Rehearse string `json:"rehearse,omitempty"`
+	Copy     string `json:"copy,omitempty"`
 	Do       string `json:"do,omitempty"`
 	// Class and Volume are what the server runs on once the option was carried out, as --class and --volume write them; empty where it changes
 	// neither.
@@ -90,9 +95,9 @@ type Price struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 	Currency string  `json:"currency,omitempty"`
-	Date     string  `json:"date,omitempty"` // of the source
-	Source   string  `json:"source,omitempty"`
-	Old      bool    `json:"old,omitempty"` // half a year or more
+	Date     string  `json:"date,omitempty"`   // of the source, of several the oldest
+	Source   string  `json:"source,omitempty"` // each with its date
+	Old      bool    `json:"old,omitempty"`    // half a year or more
 	Unknown  string  `json:"unknown,omitempty"`
 }
 
@@ -113,7 +118,7 @@ func (p Price) Plus(q Price) Price {
 	if q.Date < p.Date {
 		p.Date = q.Date
 	}
-	if q.Source != p.Source {
+	if q.Source != "" && !strings.Contains(p.Source, q.Source) {
 		p.Source += "; " + q.Source
 	}
 	return p

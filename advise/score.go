@@ -40,9 +40,10 @@ func (s Score) Held() bool { return s.Came.High >= s.Predicted.Low && s.Came.Low
 // Scoreboard sums up scores. What is in doubt is counted and not summed up.
 func Scoreboard(all []Score) string {
 	n, doubtful, held, sum, worst := 0, 0, 0, 0.0, 0.0
+	doubt := ""
 	for _, s := range all {
 		if s.Doubt != "" {
-			doubtful++
+			doubtful, doubt = doubtful+1, s.Doubt
 			continue
 		}
 		n++
@@ -55,15 +56,20 @@ func Scoreboard(all []Score) string {
 	switch {
 	case n == 0 && doubtful == 0:
 		return ""
+	case n == 0 && doubtful == 1:
+		return "One prediction was checked afterwards, and is not counted: " + doubt + "."
 	case n == 0:
-		return fmt.Sprintf("%d predictions were checked afterwards, but none under a comparable load.", doubtful)
+		return fmt.Sprintf("%d predictions were checked afterwards, and none is counted, because the load, its use of the limit or the cache was not comparable.", doubtful)
 	}
 	text := fmt.Sprintf("%d predictions were checked afterwards: mean error %.0f %%, worst %.0f %%; %d were within their interval.", n, 100*sum/float64(n), 100*worst, held)
 	if n == 1 {
 		text = fmt.Sprintf("One prediction was checked afterwards: it was off by %.0f %%.", 100*worst)
 	}
-	if doubtful > 0 {
-		text += fmt.Sprintf(" %d more under a load that had changed too much.", doubtful)
+	switch doubtful {
+	case 0:
+		return text
+	case 1:
+		return text + " 1 more is not counted: " + doubt + "."
 	}
-	return text
+	return text + fmt.Sprintf(" %d more are not counted, because the load, its use of the limit or the cache was not comparable.", doubtful)
 }

@@ -19,6 +19,27 @@ type Seen struct {
 	Disk   *DiskUse   `json:"disk,omitempty"`
 	Commit *CommitUse `json:"commit,omitempty"`
 	Load   *CPUUse    `json:"load,omitempty"`
+	// WarmUp is set while the server's reads still fill its cache after a start: its disk I/O is not that of the load.
+	WarmUp *WarmUp `json:"warm_up,omitempty"`
+}
+
+// Warming tells whether much of what the disk does fills the cache of a server that was just started.
+func (s *Seen) Warming() bool {
+	const much = 0.1 // of the operations
+	return s != nil && s.WarmUp != nil && s.Disk != nil && s.WarmUp.Reads > much*s.Disk.IOPS.Mean
+}
+
+// WarmUp is what a server that was started a short while ago has read into its cache.
+type WarmUp struct {
+	Uptime time.Duration `json:"uptime_ns"`
+	Held   int64         `json:"held_bytes"` // by pages with data
+	Room   int64         `json:"room_bytes"`
+	Reads  float64       `json:"reads"` // pages a second
+}
+
+// Told is a sentence without its end.
+func (w WarmUp) Told() string {
+	return fmt.Sprintf("the server started %s ago, and its reads still fill its buffer pool, which holds %.0f of %.0f MiB", w.Uptime, float64(w.Held)/(1<<20), float64(w.Room)/(1<<20))
 }
 
 // DiskUse is what a server asks of its disk, a second.

@@ -14,8 +14,8 @@ import (
 
 // Advice is what the page needs to know of advice; the zero Advice: none is given.
 type Advice struct {
-	// Latest is what was advised last about a cluster; nil: nothing yet.
-	Latest func(cluster string) (*advise.Report, error)
+	// Latest is what was advised last about a cluster, the newest first: of an older report what nothing newer speaks about; none: nothing yet.
+	Latest func(cluster string) ([]*advise.Report, error)
 	// Look looks at a cluster's database for Lasts, and keeps what it advises. Class and volume may be "".
 	Look  func(ctx context.Context, ask AskedAdvice) error
 	Lasts time.Duration
@@ -93,15 +93,33 @@ type advicePage struct {
 
 // advisedPage is what was advised about one cluster.
 type advisedPage struct {
-	Cluster  string         `json:"cluster"`
-	Path     string         `json:"-"`
-	Report   *advise.Report `json:"report,omitempty"`
-	Looking  *lookUnderWay  `json:"looking,omitempty"`
-	Trouble  string         `json:"trouble,omitempty"` // why the report cannot be read
-	Findings []findingView  `json:"-"`
-	Remarks  []string       `json:"-"`
-	Urgent   bool           `json:"-"`
-	Lasts    time.Duration  `json:"-"`
+	Cluster string        `json:"cluster"`
+	Path    string        `json:"-"`
+	Reports []reportView  `json:"reports"` // the newest first
+	Looking *lookUnderWay `json:"looking,omitempty"`
+	Trouble string        `json:"trouble,omitempty"` // why they cannot be read
+	Urgent  bool          `json:"-"`
+	Lasts   time.Duration `json:"-"`
+}
+
+// reportView is a report as the page lays it out.
+type reportView struct {
+	*advise.Report
+
+	Shown   []findingView `json:"-"`
+	Remarks []string      `json:"-"`
+	Earlier bool          `json:"-"` // there is a newer one of the node
+}
+
+// None is the name of the words that say why there is no finding.
+func (r reportView) None() string {
+	switch {
+	case len(r.Observed) == 0:
+		return "advice.unobserved"
+	case len(r.Unknown) > 0:
+		return "advice.partly"
+	}
+	return "advice.nothing"
 }
 
 // findingView is a finding as the page lays it out.
@@ -119,25 +137,30 @@ type optionRow struct {
 
 func (s fleetHandlers) advised(cluster string) advisedPage {
 	p := advisedPage{Cluster: cluster, Path: "/advice/" + pathOf(cluster), Looking: s.looks.of(cluster), Lasts: s.Advice.Lasts}
-	r, err := s.Advice.Latest(cluster)
+	p.Reports = []reportView{}
+	reports, err := s.Advice.Latest(cluster)
 	if err != nil {
 		p.Trouble = strings.TrimSpace(err.Error() + " " + hintOf(err))
 		return p
 	}
-	if p.Report = r; r == nil {
-		return p
-	}
-	p.Remarks = advice.Remarks(r)
-	for _, f := range r.Findings {
-		v := findingView{Finding: f, Risks: advice.Risks(f)}
-		head, rows := advice.Table(f)
-		v.Head = head
-		for n, row := range rows {
-			v.Rows = append(v.Rows, optionRow{f.Options[n], row})
+	for n, r := range reports {
+		view := reportView{Report: r, Remarks: advice.Remarks(r), Earlier: slices.ContainsFunc(reports[:n], func(newer *advise.Report) bool { return newer.Node == r.Node })}
+		for _, f := range r.Findings {
+			view.Shown, p.Urgent = append(view.Shown, shownFinding(f)), p.Urgent || f.Urgent
 		}
-		p.Findings, p.Urgent = append(p.Findings, v), p.Urgent || f.Urgent
+		p.Reports = append(p.Reports, view)
 	}
 	return p
+}
+
+func shownFinding(f advise.Finding) findingView {
+	v := findingView{Finding: f, Risks: advice.Risks(f)}
+	head, rows := advice.Table(f)
+	v.Head = head
+	for n, row := range rows {
+		v.Rows = append(v.Rows, optionRow{f.Options[n], row})
+	}
+	return v
 }
 
 // advices are all clusters with what was advised.
@@ -152,7 +175,7 @@ func (s fleetHandlers) advices(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case a.Urgent:
 			return 0
-		case a.Report != nil:
+		case len(a.Reports) > 0:
 			return 1
 		}
 		return 2

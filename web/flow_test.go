@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/advise"
 	"plimsoll/report/chart"
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
@@ -485,6 +486,41 @@ func TestAdviceIsShownAndAskedFor(t *testing.T) {
 	v.post("/advice/prod-orders", "class", "db.m5.large")
 	if body := v.get("/advice/prod-orders").body; !strings.Contains(body, "Being observed since") {
 		t.Error("that it is looked at is not said")
+	}
+}
+
+// A look that could observe nothing says so, and what was advised before stays, with its time.
+func TestAdviceThatCouldNotBeObservedIsNoAdvice(t *testing.T) {
+	h := newHouse(t)
+	advised := h.Advice.Latest
+	failed := &advise.Report{Cluster: "orders", Node: "n1", At: time.Now(), Findings: []advise.Finding{}, Observed: []string{}, Unknown: []string{"Memory: a list of its pages held the server up: sampling has stopped."}}
+	h.Advice.Latest = func(cluster string) ([]*advise.Report, error) {
+		before, err := advised(cluster)
+		return append([]*advise.Report{failed}, before...), err
+	}
+	v := h.entered()
+	for path, wants := range map[string][]string{
+		"/advice":        {"Nothing could be observed. The notes say why.", "empty in 7.5 hours", "Earlier advice, seen", "3 h ago"},
+		"/advice/orders": {"Nothing could be observed. The notes say why.", "sampling has stopped", "empty in 7.5 hours", "Earlier advice, seen", "USD 5"},
+		"/":              {"empty in 7.5 hours", "3 h ago"},
+	} {
+		body := v.get(path).body
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+		if strings.Contains(body, "There is nothing to change") {
+			t.Errorf("%s says of what was not observed that there is nothing to change", path)
+		}
+	}
+	failed.Observed = []string{"commit"}
+	if body := v.get("/advice/orders").body; !strings.Contains(body, "There is nothing to change in what could be observed. The notes say what could not.") {
+		t.Error("what was observed in part is not told from all")
+	}
+	failed.Observed, failed.Unknown = []string{"memory", "storage", "commit"}, nil
+	if body := v.get("/advice/orders").body; !strings.Contains(body, "There is nothing to change.") {
+		t.Error("that there is nothing to change is not said")
 	}
 }
 

@@ -528,7 +528,7 @@ func (h *house) advice() Advice {
 	price := func(month float64) advise.Price {
 		return advise.Price{Month: month, Low: month, High: month, Currency: "USD", Date: "2026-06-01", Source: "a price list"}
 	}
-	report := &advise.Report{Cluster: "orders", Node: "n1", At: time.Now().Add(-3 * time.Hour), Region: "us-east-1", Unknown: []string{"The class of the instance is not known: --class says it."}, Findings: []advise.Finding{{
+	report := &advise.Report{Cluster: "orders", Node: "n1", At: time.Now().Add(-3 * time.Hour), Region: "us-east-1", Observed: []string{"storage"}, Unknown: []string{"The class of the instance is not known: --class says it."}, Findings: []advise.Finding{{
 		About: "storage", Title: "The burst bucket of the volume is empty in 7.5 hours", Urgent: true, Evidence: []string{"2,980 operations a second are asked for, and the volume earns 2,400."},
 		Options: []advise.Option{
 			{Name: "leave it", Effects: []advise.Effect{{What: "time until the burst ends", Unit: "seconds", Now: 27000, Then: 27000, Low: 21000, High: 36000}}, Price: price(80), Change: price(0), Risk: "Reads and writes slow down", Undo: "nothing"},
@@ -537,11 +537,11 @@ func (h *house) advice() Advice {
 	}}}
 	return Advice{
 		Lasts: 30 * time.Second,
-		Latest: func(cluster string) (*advise.Report, error) {
+		Latest: func(cluster string) ([]*advise.Report, error) {
 			if cluster != "orders" {
 				return nil, nil
 			}
-			return report, nil
+			return []*advise.Report{report}, nil
 		},
 		Look: func(ctx context.Context, ask AskedAdvice) error {
 			if ask.Class == "" {

@@ -109,7 +109,7 @@ type urgencies struct {
 	rows []urgentRow
 }
 
-// urgent are the findings of the last look at each cluster that cannot wait. What cannot be read the page Advice says.
+// urgent are the findings of the last looks at each cluster that cannot wait. What cannot be read the page Advice says.
 func (s fleetHandlers) urgent(ctx context.Context) []urgentRow {
 	if s.Advice.Latest == nil {
 		return []urgentRow{}
@@ -130,19 +130,21 @@ func (s fleetHandlers) urgent(ctx context.Context) []urgentRow {
 func (s fleetHandlers) readUrgent(ctx context.Context) []urgentRow {
 	all := []urgentRow{}
 	for _, cluster := range s.Clusters(ctx) {
-		r, err := s.Advice.Latest(cluster)
-		if err != nil || r == nil {
+		reports, err := s.Advice.Latest(cluster)
+		if err != nil {
 			continue
 		}
-		for _, f := range r.Findings {
-			if !f.Urgent {
-				continue
+		for _, r := range reports {
+			for _, f := range r.Findings {
+				if !f.Urgent {
+					continue
+				}
+				row := urgentRow{Cluster: cluster, Path: "/advice/" + pathOf(cluster), At: r.At, Title: f.Title}
+				if n := slices.IndexFunc(f.Options, func(o advise.Option) bool { return o.Advised }); n >= 0 {
+					row.Advised = f.Options[n].Name
+				}
+				all = append(all, row)
 			}
-			row := urgentRow{Cluster: cluster, Path: "/advice/" + pathOf(cluster), At: r.At, Title: f.Title}
-			if n := slices.IndexFunc(f.Options, func(o advise.Option) bool { return o.Advised }); n >= 0 {
-				row.Advised = f.Options[n].Name
-			}
-			all = append(all, row)
 		}
 	}
 	return all

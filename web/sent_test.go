@@ -418,7 +418,7 @@ func TestASlowQueryIsAskedOnce(t *testing.T) {
 func TestAdviceIsReadNowAndThen(t *testing.T) {
 	h := newHouse(t)
 	read, latest := 0, h.Advice.Latest
-	h.Advice.Latest = func(cluster string) (*advise.Report, error) { read++; return latest(cluster) }
+	h.Advice.Latest = func(cluster string) ([]*advise.Report, error) { read++; return latest(cluster) }
 	v := h.entered()
 	clusters := len(h.Clusters(t.Context()))
 	for range 10 {

@@ -52,7 +52,7 @@ func between(before, after []engine.Cache, at time.Time, took time.Duration) *ad
 			c.HitRatio = hits / requests
 		}
 		c.Missed = c.Requests * (1 - c.HitRatio)
-		c.Means = means(c)
+		c.Means = means(c, fullIn(before[n], now, took))
 		seen.Caches = append(seen.Caches, c)
 	}
 	if !slices.ContainsFunc(after, func(c engine.Cache) bool { return c.Name == "chunks" }) {
@@ -67,8 +67,17 @@ func between(before, after []engine.Cache, at time.Time, took time.Duration) *ad
 // full is the part of its capacity from which on a cache counts as full: it drops entries to stay below all of it.
 const full = 0.9
 
+// fullIn is how long a cache takes until it is full if it goes on growing as it did in some time; 0: it does not grow.
+func fullIn(before, now engine.Cache, took time.Duration) time.Duration {
+	grown := now.Size - before.Size
+	if grown <= 0 {
+		return 0
+	}
+	return time.Duration(min(took.Seconds()*float64(now.Capacity-now.Size)/float64(grown), 1e9) * float64(time.Second))
+}
+
 // means says what the counters allow to say of another size.
-func means(c advise.Cache) string {
+func means(c advise.Cache, fullIn time.Duration) string {
 	switch {
 	case c.Capacity == 0 && c.Requests > 0:
 		return "it is off, but its counters show requests"
@@ -76,6 +85,8 @@ func means(c advise.Cache) string {
 		return "it is off"
 	case c.Requests == 0:
 		return "it gets no requests, so its memory has no effect now"
+	case float64(c.Size) < full*float64(c.Capacity) && fullIn > 0 && fullIn < 24*time.Hour:
+		return fmt.Sprintf("it is being filled, as after a restart, and at this pace it is full in %s: only then do its counters say something of another size", fullIn.Round(time.Second))
 	case float64(c.Size) < full*float64(c.Capacity):
 		return "it is not full, so more memory would change nothing"
 	}

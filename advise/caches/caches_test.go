@@ -38,6 +38,19 @@ func TestWhatTheCountersOfACacheAllowToSay(t *testing.T) {
 	}
 }
 
+// A cache that is filled after a restart is not one that has room to spare.
+func TestACacheThatIsBeingFilledIsNoReasonForLess(t *testing.T) {
+	const mib = 1 << 20
+	for grown, says := range map[int64]string{2 * mib: "at this pace it is full in 3m0s", 1: "it is not full, so more memory would change nothing"} {
+		before := engine.Cache{Node: "a", Name: "keys", Capacity: 50 * mib, Size: 14*mib - grown, Requests: 100}
+		now := before
+		now.Size, now.Requests = before.Size+grown, 1100
+		if got := between([]engine.Cache{before}, []engine.Cache{now}, time.Now(), 10*time.Second).Caches[0].Means; !strings.Contains(got, says) {
+			t.Errorf("after it grew by %d bytes: %q, want %q", grown, got, says)
+		}
+	}
+}
+
 func TestANodeThatWasRestartedMeanwhileIsLeftOut(t *testing.T) {
 	seen := between([]engine.Cache{{Node: "a", Name: "keys", Requests: 10}}, []engine.Cache{{Node: "a", Name: "keys", Requests: 3}}, time.Now(), time.Second)
 	if len(seen.Caches) != 0 || !strings.Contains(strings.Join(seen.Notes, " "), "node a was restarted") {

@@ -13,7 +13,8 @@ import (
 // Aurora is a cluster of Aurora as the place that a database runs in. Its storage has no volume, no size to choose and no limit of operations;
 // what is chosen is how requests are paid for.
 type Aurora struct {
-	Name string // of the cluster at AWS; "": not known
+	Name  string // of the cluster at AWS; "": not known
+	Named bool   // the inventory names it, and so runbooks can reach it
 	// Configuration is Standard or IOOptimized; "": not known.
 	Configuration string
 	Classes       []string // of all its instances; none: not known
@@ -121,8 +122,15 @@ func (a auroraAdvice) fixed(optimized bool) (p advise.Price) {
 	return p.Plus(a.prices.AuroraStorage(a.GiB, optimized))
 }
 
-// breakEven says from how many requests on I/O-Optimized is cheaper, which needs no count of them.
+// breakEven says from how many requests on I/O-Optimized is cheaper, which needs no count of them, or what is missing for that.
 func (a auroraAdvice) breakEven() []string {
+	const from = "From how many billed requests per second on I/O-Optimized is cheaper depends on "
+	switch {
+	case len(a.Classes) == 0:
+		return []string{from + "the classes of the instances: --class db.r6g.2xlarge names them."}
+	case a.GiB == 0:
+		return []string{from + "the size of the data, which CloudWatch shows (VolumeBytesUsed), and the server to an account with the PROCESS privilege."}
+	}
 	standard, optimized, one := a.fixed(false), a.fixed(true), a.prices.AuroraRequests(advise.Figure{Mean: 1})
 	if !standard.Known() || !optimized.Known() || !one.Known() || one.Month == 0 {
 		return nil
@@ -158,11 +166,9 @@ func (a auroraAdvice) option(name, configuration string, price, now advise.Price
 	}
 	cluster := cmp.Or(a.Name, hint.FillIn)
 	o.Risk += fmt.Sprintf("; both have the same speed. Set by: aws rds modify-db-cluster --db-cluster-identifier %s --storage-type %s --apply-immediately", cluster, kind)
-	class := "db.r6g.large"
-	if len(a.Classes) > 0 {
-		class = a.Classes[0]
+	if a.Named && len(a.Classes) > 0 {
+		o.Copy = fmt.Sprintf("plimsoll runbook plan aurora/clone --cluster %s -i name=%s-try -i class=%s", a.cluster, a.cluster, a.Classes[0])
 	}
-	o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/clone --cluster %s -i name=%s-try -i class=%s", a.cluster, a.cluster, class)
 	return o
 }
 

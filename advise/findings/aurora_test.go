@@ -13,7 +13,7 @@ func onAurora(t *testing.T, billed float64) Input {
 	t.Helper()
 	in := incident(t, 1800)
 	in.Volume, in.Class = nil, "db.r6g.2xlarge"
-	in.Aurora = &Aurora{Name: "users", Configuration: Standard, Classes: []string{"db.r6g.2xlarge", "db.r6g.2xlarge"}, GiB: 800, Days: 14}
+	in.RDS, in.Aurora = true, &Aurora{Name: "users", Named: true, Configuration: Standard, Classes: []string{"db.r6g.2xlarge", "db.r6g.2xlarge"}, GiB: 800, Days: 14}
 	half := func(v float64) *advise.Figure {
 		return &advise.Figure{Mean: v / 2, Low: 0.9 * v / 2, High: 1.2 * v / 2}
 	}
@@ -83,10 +83,14 @@ func TestWhatIsNotKnownOfAnAuroraCluster(t *testing.T) {
 	if o := option(t, f, "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "classes") || !strings.Contains(strings.Join(f.Evidence, " "), "assumed to be Standard") {
 		t.Errorf("without classes: %+v, %q", o.Price, f.Evidence)
 	}
+	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "depends on the classes of the instances: --class") {
+		t.Errorf("what would tell from when on I/O-Optimized is cheaper is not said: %s", said)
+	}
 	in = onAurora(t, 500)
 	in.Aurora.GiB, in.Memory.Data = 0, 0
-	if o := option(t, finding(t, Report(in), "storage"), "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "size") {
-		t.Errorf("without the size of its data: %+v", o.Price)
+	f = finding(t, Report(in), "storage")
+	if o := option(t, f, "leave it"); o.Price.Known() || !strings.Contains(o.Price.Unknown, "size") || !strings.Contains(strings.Join(f.Evidence, " "), "depends on the size of the data") {
+		t.Errorf("without the size of its data: %+v, %q", o.Price, f.Evidence)
 	}
 }
 
@@ -94,8 +98,8 @@ func TestWhatIsNotKnownOfAnAuroraCluster(t *testing.T) {
 func TestMemoryOnAurora(t *testing.T) {
 	f := finding(t, Report(onAurora(t, 500)), "memory")
 	o := option(t, f, "db.r6g.4xlarge")
-	if want := 2.076 * 730; math.Abs(o.Price.Month-want) > 0.01 || !strings.Contains(o.Rehearse, "aurora/add-reader") {
-		t.Errorf("%+v, %s", o.Price, o.Rehearse)
+	if want := 2.076 * 730; math.Abs(o.Price.Month-want) > 0.01 || !strings.Contains(o.Copy, "aurora/add-reader") {
+		t.Errorf("%+v, %s", o.Price, o.Copy)
 	}
 	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "a read per second less saves USD 0.53 a month") {
 		t.Errorf("%s", said)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/advise/price"
 )
 
 // commitPath is a server whose commits were measured.
@@ -97,7 +98,8 @@ func (in commitPath) levers() (all []lever) {
 		if aurora {
 			two.forbidden = "on Aurora, 2 behaves like 1"
 			zero.lost = "a crash of the writer loses commits that the storage had not acknowledged"
-			zero.set = set("innodb_trx_commit_allow_data_loss=1", "innodb_flush_log_at_trx_commit=0")
+			zero.set = "innodb_trx_commit_allow_data_loss=1 and innodb_flush_log_at_trx_commit=0 in the cluster's parameter group"
+			zero.undo = "innodb_flush_log_at_trx_commit=1 in the cluster's parameter group"
 		}
 		all = append(all, two, zero)
 	}
@@ -105,6 +107,14 @@ func (in commitPath) levers() (all []lever) {
 		l := lever{
 			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas must be rebuilt",
 			lost: "no committed data is lost, but replicas, point-in-time recovery and change streams no longer work",
+		}
+		switch {
+		case aurora:
+			l.set, l.undo = "binlog_format=OFF in the cluster's parameter group, and a restart", "binlog_format=ROW in the cluster's parameter group and a restart; replicas outside the cluster must be rebuilt"
+		case in.RDS || price.Managed(in.Class): // RDS writes one as long as it makes backups
+			l.set = "a backup retention of 0 days, with an outage"
+			l.undo = "a backup retention of a day or more, with an outage; replicas must be rebuilt"
+			l.lost += ", and RDS deletes the automated backups"
 		}
 		if in.Replicas {
 			l.forbidden = "replicas of this server need it"
@@ -161,7 +171,7 @@ func (in commitPath) lever(l lever) advise.Option {
 	o.When = map[string]string{name: value}
 	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
-		if in.Class != "" { // RDS lets no account set these globally
+		if in.RDS { // RDS lets no account set these globally
 			o.Do = fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=%s -i value=%s", in.Cluster, in.Node, name, value)
 			o.Undo = strings.ReplaceAll(o.Undo, "SET GLOBAL ", "parameter group: ")
 		}

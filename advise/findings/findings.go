@@ -17,6 +17,7 @@ type Input struct {
 	Cluster, Node string
 	At            time.Time
 	Memory        *advise.Memory
+	EachSize      bool   // each size that was predicted is listed, also those from which no page was seen to return
 	NoMemory      string // why there is none
 	Statements    *advise.Statements
 	Seen          *advise.Seen    // what the server did; nil: it was not looked at so
@@ -28,6 +29,8 @@ type Input struct {
 	NoBalance     string          // why the cloud did not say how full it is
 	Lab           *LabDisk        // the volume is that of a lab's servers; nil: it is a cloud's
 	Class         string          // of the instance; "": not known
+	RDS           bool            // the inventory names the instance at RDS, and so runbooks of RDS can change it
+	Asked         []int64         // sizes of the buffer pool that were asked for
 	NoPlace       string          // why the cloud did not say what the server runs on
 	UnknownClass  string          // of the instance, where the catalogue does not have it
 	Prices        price.Of
@@ -63,7 +66,7 @@ func (in Input) disk() (use advise.DiskUse, known bool) {
 func Report(in Input) *advise.Report {
 	r := &advise.Report{
 		Cluster: in.Cluster, Node: in.Node, At: in.At, Region: in.Prices.Region, Discount: in.Prices.Discount, Memory: in.Memory,
-		Findings: []advise.Finding{},
+		Findings: []advise.Finding{}, Observed: []string{},
 	}
 	if in.Memory == nil && in.NoMemory != "" {
 		r.Unknown = append(r.Unknown, "Memory: "+in.NoMemory)
@@ -98,14 +101,20 @@ func Report(in Input) *advise.Report {
 		}
 	}
 	if in.Aurora != nil {
-		r.Findings = append(r.Findings, adviceOn(in).finding())
+		r.Findings, r.Observed = append(r.Findings, adviceOn(in).finding()), append(r.Observed, "storage")
 	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
 		r.Findings = append(r.Findings, in.storage(reads.Options))
 		marked(reads.Options, r.Findings[len(r.Findings)-1].Options)
+		if !in.Seen.Warming() {
+			r.Observed = append(r.Observed, "storage")
+		}
 	}
 	if in.Seen != nil {
+		if in.Seen.Commit != nil {
+			r.Observed = append(r.Observed, "commit")
+		}
 		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting.Mean >= noticed*in.Seen.Commit.Sessions.Mean) {
 			r.Findings = append(r.Findings, f)
 		}
@@ -118,11 +127,14 @@ func Report(in Input) *advise.Report {
 	if onCredits(in.Class) {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("Processors: %s works on CPU credits, and what it sustains is a part of its processors: watch its CPUCreditBalance in CloudWatch. No class of this kind is advised instead of one that has its processors all the time.", in.Class))
 	}
+	if in.Class != "" && !in.RDS {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("Commands: none changes the class or the volume of RDS here, because plimsoll.yaml names no RDS instance for %s: aws: {region: …}, and instance: NAME of the node.", in.Node))
+	}
 	if in.Replicas && in.Memory != nil {
 		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
 	}
 	if there {
-		r.Findings = append(r.Findings, reads)
+		r.Findings, r.Observed = append(r.Findings, reads), append(r.Observed, "memory")
 		r.Unknown = append(r.Unknown, untold...)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b advise.Finding) int {
@@ -154,23 +166,11 @@ func noPlace(in Input) string {
 	return "Class and volume: " + in.NoPlace + ". Give what is missing: --class db.m5.2xlarge --volume gp3:800GiB."
 }
 
-// now is the price a month of instance and volume as they are.
+// now is the price a month of instance and volume as they are, and of the memory for pages in a machine of one's own whose price is known.
 func (in Input) now() advise.Price { return in.priced(in.Class, in.Volume) }
 
-func (in Input) priced(class string, v *storage.Volume) (p advise.Price) {
-	if in.Aurora != nil && class != "" {
-		return in.Prices.AuroraClass(class, in.Aurora.Configuration == IOOptimized) // the storage costs the same with any class
-	}
-	if class != "" {
-		p = p.Plus(in.Prices.Class(class))
-	}
-	if v != nil && v.Type != "local" {
-		p = p.Plus(in.Prices.Volume(v.Type, v.GiB, extraIOPS(*v), extraMiBs(*v), v.Managed))
-	}
-	if in.MultiAZ {
-		p = p.Plus(p)
-	}
-	return p
+func (in Input) priced(class string, v *storage.Volume) advise.Price {
+	return costs{in}.priced(class, v)
 }
 
 // extraIOPS is what is provisioned beyond what the size includes.

@@ -94,6 +94,55 @@ func TestABurstThatEnds(t *testing.T) {
 	}
 }
 
+// From the reads that fill a cache after a start no volume follows; of a server that only writes they do not matter.
+func TestNoVolumeFollowsFromAWarmUp(t *testing.T) {
+	for reads, warming := range map[float64]bool{1500: true, 20: false} {
+		in := incident(t, 1800)
+		in.Memory, in.Class = nil, ""
+		in.Seen = &advise.Seen{
+			Disk:   &advise.DiskUse{IOPS: advise.Figure{Mean: 1900, Low: 1800, High: 2000}, Peak: 2100},
+			WarmUp: &advise.WarmUp{Uptime: 7 * time.Second, Held: 35 << 20, Room: 64 << 20, Reads: reads},
+		}
+		r := Report(in)
+		if slices.Contains(r.Observed, "storage") == warming {
+			t.Errorf("with %.0f reads a second that fill the pool the load's storage is observed: %q", reads, r.Observed)
+		}
+		f := finding(t, r, "storage")
+		said := strings.HasPrefix(f.Title, "No volume follows from a warm-up: the server started 7s ago, and its reads still fill its buffer pool")
+		if said != warming || (len(f.Options) == 1) != warming || slices.ContainsFunc(f.Options, func(o advise.Option) bool { return o.Advised }) == warming {
+			t.Errorf("with %.0f reads a second that fill the pool: %q, %d options, %q", reads, f.Title, len(f.Options), f.Evidence)
+		}
+		if !f.Urgent || warming && !slices.ContainsFunc(f.Evidence, func(e string) bool {
+			return strings.HasPrefix(e, "As long as the warm-up goes on: The burst ends in ")
+		}) {
+			t.Errorf("that the burst ends meanwhile is not said: %q", f.Evidence)
+		}
+	}
+}
+
+// A report names what it could observe, so that what it says nothing about is not taken for well.
+func TestWhatWasObservedIsNamed(t *testing.T) {
+	whole := incident(t, 1800)
+	commit := &advise.Seen{Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 100, Low: 90, High: 110}, Peak: 120}, Commit: &advise.CommitUse{Rate: advise.Figure{Mean: 10, Low: 9, High: 11}, Sessions: advise.Figure{Mean: 10}}}
+	for name, c := range map[string]struct {
+		with func(*Input)
+		want []string
+	}{
+		"all":                     {func(in *Input) { in.Seen, in.Whole = commit, true }, []string{"commit", "memory", "storage"}},
+		"no list of pages":        {func(in *Input) { in.Memory, in.NoMemory, in.Seen = nil, "sampling has stopped", commit }, []string{"commit", "storage"}},
+		"no volume, no counters":  {func(in *Input) { in.Volume = nil }, []string{"memory"}},
+		"nothing":                 {func(in *Input) { in.Memory, in.NoMemory = nil, "sampling has stopped" }, []string{}},
+		"nothing, without commit": {func(in *Input) { in.Memory, in.Volume, in.Seen = nil, nil, &advise.Seen{} }, []string{}},
+	} {
+		in := whole
+		c.with(&in)
+		got := Report(in).Observed
+		if slices.Sort(got); !slices.Equal(got, c.want) || got == nil {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // Where no option can be marked, the finding says why.
 func TestThatNothingIsMarkedIsSaid(t *testing.T) {
 	const said = "No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at 70 % of its limits."
@@ -125,7 +174,7 @@ func TestALargerInstance(t *testing.T) {
 	if o := option(t, f, "db.m7g.4xlarge"); o.Price.Known() {
 		t.Errorf("a price that nobody gave: %+v", o.Price)
 	}
-	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "costs no more: db.m5.xlarge, db.r5.2xlarge, db.r7g.2xlarge") || !strings.Contains(said, "no price for them: db.m7g.xlarge") {
+	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "costs no more: db.m6i.2xlarge, db.r5.2xlarge, db.r7g.2xlarge") || !strings.Contains(said, "no price for them: db.m7g.2xlarge") {
 		t.Errorf("classes that are not listed are not named: %q", said)
 	}
 	kinds := map[string]bool{}

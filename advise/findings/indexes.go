@@ -91,7 +91,7 @@ func (in Input) indexed(st advise.Statement, columns []string, old, why string, 
 	o := in.option(title, st, left)
 	o.Index = &advise.Index{Table: st.Table, Columns: columns, Replaces: old}
 	o.Price = in.now()
-	o.Change = o.Price.Minus(o.Price)
+	o.Change = in.free()
 	o.Risk, o.Undo = risk, undo
 	with := fmt.Sprintf(" mysql/alter-table --cluster %s -i table=%s -i change='%s' -i check=\"SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE CONCAT(table_schema, '.', table_name) = '%s' AND index_name = '%s'\"",
 		in.Cluster, st.Table, change, st.Table, name)

@@ -23,12 +23,18 @@ type History struct {
 	Connections []float64
 	Pool        float64 // bytes of its buffer pool; 0: not known
 	Class       string
+	RDS         bool // the inventory names the instance at RDS, and so runbooks of RDS can change it
 	Volume      *storage.Volume
 	Prices      price.Of
 }
 
-// enough is the history without which no smaller class is advised: the same hours of two weeks.
+// enough is the history without which no smaller class is listed: the same hours of two weeks.
 const enough = 14 * 24 * time.Hour
+
+// smaller tells whether a class has fewer processors, less memory or fewer operations a second than another.
+func smaller(c, was price.Class) bool {
+	return c.Cores < was.Cores || c.GiB < was.GiB || c.IOPS > 0 && c.IOPS < was.IOPS
+}
 
 // Instance judges a class by all that was kept, and names the classes on which none of it would have been too much.
 func Instance(h History) (advise.Finding, []string) {
@@ -66,14 +72,15 @@ func Instance(h History) (advise.Finding, []string) {
 	if iops.n == 0 {
 		unknown = append(unknown, h.Instance+": its disk operations are unknown, so no class is judged by them: compare the classes with the metrics of its volume, such as CloudWatch's ReadIOPS and WriteIOPS.")
 	}
-	if span := h.To.Sub(h.From); span < enough || seen < enough*3/4 {
+	short := h.To.Sub(h.From) < enough || seen < enough*3/4
+	if short {
 		unknown = append(unknown, fmt.Sprintf("%s: there are %.3g days of history; no smaller class is named before there are %.0f days, because the busiest hour may not have come yet.", h.Instance, seen.Hours()/24, enough.Hours()/24))
 		if !f.Urgent {
 			return f, unknown
 		}
 	}
 	best := -1
-	for _, name := range h.fitting(was, f.Urgent) {
+	for _, name := range h.fitting(was, f.Urgent, short) {
 		o := h.option(name, name, h.Prices.Classes[name], cpu, iops)
 		f.Options = append(f.Options, o)
 		if o.Price.Known() && (best < 0 || o.Price.Month < f.Options[best].Price.Month) {
@@ -87,8 +94,8 @@ func Instance(h History) (advise.Finding, []string) {
 }
 
 // fitting are the classes that none of the history would have breached and that hold as much memory, since what less of it would read is
-// not in the history. Of a class that has room only cheaper ones; the five cheapest.
-func (h History) fitting(was price.Class, larger bool) []string {
+// not in the history. Of a class that has room only cheaper ones, and none that is smaller after a short history; the five cheapest.
+func (h History) fitting(was price.Class, larger, short bool) []string {
 	now := h.Prices.Class(h.Class)
 	var names []string
 	for _, name := range h.Prices.ClassNames() {
@@ -98,7 +105,7 @@ func (h History) fitting(was price.Class, larger bool) []string {
 		if name == h.Class || onCredits(name) || !p.Known() || !larger && !cheaper || larger && c.Cores < was.Cores || c.GiB*poolShare*(1<<30) < h.Pool || h.Pool == 0 && c.GiB < was.GiB {
 			continue
 		}
-		if h.breaches(c) == 0 {
+		if h.breaches(c) == 0 && !(short && smaller(c, was)) {
 			names = append(names, name)
 		}
 	}
@@ -160,9 +167,10 @@ func (h History) option(name, class string, c price.Class, cpu, iops spread) adv
 		return o
 	}
 	o.Risk = "the instance is replaced: a failover of one to two minutes, and a cold cache; judged by the history, not by future growth"
-	cluster, node, _ := strings.Cut(h.Instance, "/")
-	o.Rehearse = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", cluster, node, node, class)
-	o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", cluster, node, class)
+	if cluster, node, _ := strings.Cut(h.Instance, "/"); h.RDS {
+		o.Copy = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", cluster, node, node, class)
+		o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", cluster, node, class)
+	}
 	if c.Processor != was.Processor {
 		o.Risk += "; other processors (" + c.Processor + "), whose speed for this load is unknown: test the load on them"
 	}

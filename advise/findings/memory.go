@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/advise/price"
+	"plimsoll/hint"
 )
 
 // poolShare is the part of a managed instance's memory that its buffer pool takes by default: {DBInstanceClassMemory*3/4}.
@@ -18,34 +20,36 @@ func (in Input) memory() (advise.Finding, bool) {
 	m := in.Memory
 	f := advise.Finding{About: "memory", Evidence: slices.Clone(m.Explained)}
 	f.Title = fmt.Sprintf("%.0f reads a second from disk with %s of memory for pages", m.Reads, size(m.Bytes))
+	if m.Few() {
+		f.Title = fmt.Sprintf("Hardly any reads from disk with %s of memory for pages: %.2g a second", size(m.Bytes), m.Reads)
+	}
 	leave := advise.Option{
 		Name: "leave it", Price: in.now(), Risk: "reads grow with the data and the load", Undo: "nothing to undo",
 		Effects: []advise.Effect{in.reads(m.Curve.Now)},
 	}
-	if in.Class == "" && in.Aurora == nil {
-		leave.Price = in.ownPrice(m.Bytes)
-	}
 	if in.Aurora != nil {
 		f.Evidence = append(f.Evidence, adviceOn(in).readsBilled()...)
 	}
-	leave.Change = leave.Price.Minus(leave.Price)
+	leave.Change = in.free()
 	f.Options = append(f.Options, leave)
 	if in.Class == "" && in.Aurora != nil {
 		return f, true // memory comes with a class there
 	}
 	if in.Class == "" {
 		for _, p := range m.Curve.Points {
-			if p.Bytes != m.Bytes && p.Source != advise.FromModel {
+			if p.Bytes != m.Bytes && (in.EachSize || p.Source != advise.FromModel) {
 				f.Options = append(f.Options, in.resize(p))
 			}
 		}
 		return f, true
 	}
+	same, said := pools{in}.options()
+	f.Options = append(f.Options, same...)
 	listed, left := in.cheapest(in.otherClasses())
-	f.Evidence = append(f.Evidence, left...)
+	f.Evidence = append(append(f.Evidence, said...), left...)
+	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: that takes %.0f days of history, by which plimsoll advise instance %s/%s --class %s judges them.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
 	for _, name := range listed {
-		class := in.Prices.Classes[name]
-		p, known := at(m, int64(class.GiB*poolShare*(1<<30)))
+		p, known := at(m, in.poolOf(name))
 		if !known {
 			continue
 		}
@@ -54,13 +58,20 @@ func (in Input) memory() (advise.Finding, bool) {
 	return f, true
 }
 
-// otherClasses are those with no fewer processors and at most a quarter more of them than today's, or as many, by memory.
+// OfMemory is a report of a look at a server's memory alone: each size for which reads were predicted is an option.
+func OfMemory(m *advise.Memory, prices price.Of) *advise.Report {
+	in := Input{Cluster: m.Cluster, Node: m.Node, At: m.At, Memory: m, EachSize: true, Prices: prices}
+	f, _ := in.memory()
+	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}, Observed: []string{"memory"}}
+}
+
+// otherClasses are those that are no smaller than today's and have at most twice its processors and four times its memory, by memory. One with as much
+// memory is among them if its processors are other ones, or others in number.
 func (in Input) otherClasses() (names []string) {
 	now := in.Prices.Classes[in.Class]
 	for _, name := range in.Prices.ClassNames() {
 		c := in.Prices.Classes[name]
-		near := c.Cores >= now.Cores/2 && c.Cores <= 2*now.Cores
-		if name != in.Class && near && (!onCredits(name) || onCredits(in.Class)) && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB && c.GiB != now.GiB {
+		if name != in.Class && !smaller(c, now) && (!onCredits(name) || onCredits(in.Class)) && c.Cores <= 2*now.Cores && c.GiB <= 4*now.GiB {
 			names = append(names, name)
 		}
 	}
@@ -80,10 +91,13 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 		cores     int
 		processor string
 	}
-	best := map[kind]string{}
 	of := func(name string) kind {
 		c := in.Prices.Classes[name]
 		return kind{c.GiB, c.Cores, c.Processor}
+	}
+	best := map[kind]string{}
+	if in.Prices.Class(in.Class).Known() {
+		best[of(in.Class)] = in.Class
 	}
 	for _, name := range names {
 		k := of(name)
@@ -92,7 +106,7 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 		switch {
 		case !there, p.Known() && (!before.Known() || p.Month < before.Month):
 			best[k] = name
-		case p.Known() == before.Known() && p.Month == before.Month && generation(name) > generation(was):
+		case p.Known() == before.Known() && p.Month == before.Month && generation(name) > generation(was) && was != in.Class: // a change that brings nothing is none
 			best[k] = name
 		}
 	}
@@ -161,7 +175,7 @@ func (in Input) reads(p advise.Point) advise.Effect {
 func (in Input) resize(p advise.Point) advise.Option {
 	o := advise.Option{
 		Name: fmt.Sprintf("a buffer pool of %s", size(p.Bytes)), Effects: []advise.Effect{in.reads(p)},
-		Price: in.ownPrice(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: fmt.Sprintf("set it back to %s, in the same way", size(in.Memory.Bytes)),
+		Price: costs{in}.own(p.Bytes), Risk: "the machine must have this memory free; if it swaps, the server stalls", Undo: fmt.Sprintf("set it back to %s, in the same way", size(in.Memory.Bytes)),
 		Rehearse: fmt.Sprintf("plimsoll runbook rehearse mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		Do:       fmt.Sprintf("plimsoll runbook plan mysql/resize-buffer-pool --cluster %s -i node=%s -i size=%d", in.Cluster, in.Node, p.Bytes),
 		When:     map[string]string{"innodb_buffer_pool_size": strconv.FormatInt(p.Bytes, 10)},
@@ -172,20 +186,8 @@ func (in Input) resize(p advise.Point) advise.Option {
 			o.Risk = "the server stalls for moments while it gives up pages; what the load of another hour would read is not in this prediction"
 		}
 	}
-	o.Change = o.Price.Minus(in.ownPrice(in.Memory.Bytes))
+	o.Change = costs{in}.ofMemory(p.Bytes)
 	return o
-}
-
-// ownPrice is what the memory of one's own machine costs for a pool of a size, beside the volume.
-func (in Input) ownPrice(bytes int64) advise.Price {
-	if in.Prices.Catalogue == nil {
-		return advise.Price{Unknown: "no prices"}
-	}
-	p := in.Prices.Memory(float64(bytes) / (1 << 30))
-	if in.Volume != nil && in.Volume.Type != "local" && p.Known() {
-		p = p.Plus(in.priced("", in.Volume))
-	}
-	return p
 }
 
 // instance is another class.
@@ -193,22 +195,24 @@ func (in Input) instance(name string, p advise.Point) advise.Option {
 	class := in.Prices.Classes[name]
 	o := advise.Option{
 		Name: fmt.Sprintf("%s, %.0f GiB", name, class.GiB), Class: name, Effects: []advise.Effect{in.reads(p)}, Price: in.priced(name, in.Volume),
-		Risk:     "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
-		Undo:     "change the class back, with the same failover",
-		Rehearse: fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name),
-		Do:       fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name),
+		Risk: "the instance is replaced: a failover of one to two minutes and a cold cache that must be filled again; without a standby, minutes of downtime",
+		Undo: "change the class back, with the same failover",
+	}
+	if in.RDS {
+		o.Copy = fmt.Sprintf("plimsoll runbook plan rds/add-replica --cluster %s -i node=%s -i name=%s-try -i class=%s", in.Cluster, in.Node, in.Node, name)
+		o.Do = fmt.Sprintf("plimsoll runbook plan rds/resize --cluster %s -i node=%s -i class=%s", in.Cluster, in.Node, name)
 	}
 	if in.Aurora != nil {
-		o.Rehearse = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s-try -i class=%s", in.Cluster, in.Node, name)
+		o.Copy = ""
+		if in.Aurora.Named { // the new reader is a node that only its reader can add to plimsoll.yaml
+			o.Copy = fmt.Sprintf("plimsoll runbook plan aurora/add-reader --cluster %s -i node=%s -i class=%s", in.Cluster, hint.FillIn, name)
+		}
 		o.Risk = "the instance is replaced: a failover of seconds to a reader, if there is one, and a cold cache that must be filled again; without a reader, minutes of downtime"
 	}
-	o.Change = o.Price.Minus(in.now())
+	o.Change = costs{in}.ofClass(name)
 	was := in.Prices.Classes[in.Class]
 	if class.Processor != was.Processor {
 		o.Risk += "; other processors (" + class.Processor + "): test the load on them"
-	}
-	if class.Cores < was.Cores {
-		o.Risk += fmt.Sprintf("; %d processors and not %d: processor time is not predicted", class.Cores, was.Cores)
 	}
 	if in.Volume != nil && in.Lab == nil {
 		before := in.Memory.IOPS
@@ -236,7 +240,7 @@ func (in Input) Sizes() (sizes []int64) {
 		return nil
 	}
 	for _, name := range append(in.otherClasses(), in.Class) {
-		sizes = append(sizes, int64(in.Prices.Classes[name].GiB*poolShare*(1<<30)))
+		sizes = append(sizes, in.poolOf(name))
 	}
 	slices.Sort(sizes)
 	return slices.Compact(sizes)

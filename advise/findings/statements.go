@@ -19,6 +19,9 @@ func (in Input) statements(r *advise.Report, f *advise.Finding) {
 	}
 	r.Statements = s
 	r.Unknown = append(r.Unknown, s.Unknown...)
+	if in.Memory.Few() {
+		return // there is nothing to spare
+	}
 	for _, st := range s.All[:min(len(s.All), 3)] {
 		if st.Reads.High > 0 {
 			f.Evidence = append(f.Evidence, in.told(st))
@@ -139,10 +142,7 @@ func (in Input) cache(st advise.Statement, node string, entries, each float64) a
 	o := in.option(fmt.Sprintf("a read cache for %s, %s", st.Table, node), st, left)
 	o.Effects = append(o.Effects, advise.Effect{What: "answered by the cache, once full", Unit: "share", Then: answered.Mean, Low: answered.Low, High: answered.High})
 	o.Price = in.now().Plus(in.Prices.Cache(node))
-	o.Change = o.Price.Minus(in.now())
-	if in.now() == (advise.Price{}) {
-		o.Change = o.Price
-	}
+	o.Change = in.Prices.Cache(node)
 	o.Risk = fmt.Sprintf("the application must read the cache first and invalidate what it changes, or accept stale answers; the cache starts empty, and %.0f keys need as many reads to fill it (%s); if the cache fails, all reads return to the database", entries, size(int64(entries*each)))
 	o.Undo = "read from the database only"
 	o.Rehearse = fmt.Sprintf("plimsoll trial run examples/burst-bucket/cache.yaml --set load.cache.memory=%.0fM", max(entries*each/(1<<20), 1))

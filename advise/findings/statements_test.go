@@ -28,6 +28,25 @@ func with(t *testing.T, st ...advise.Statement) Input {
 	return in
 }
 
+// Where hardly anything is read there is nothing to spare.
+func TestNothingIsOfferedForNoReads(t *testing.T) {
+	in := with(t, lookup())
+	m := *in.Memory
+	m.Reads, in.Memory = 0.09, &m
+	st := lookup()
+	st.Reads = advise.Figure{Mean: 0.09, Low: 0, High: 0.1}
+	in.Statements.All = []advise.Statement{st}
+	f := finding(t, Report(in), "memory")
+	if !strings.HasPrefix(f.Title, "Hardly any reads from disk with 24 GiB of memory for pages: 0.09 a second") {
+		t.Errorf("%q", f.Title)
+	}
+	if said := strings.Join(f.Evidence, "\n"); slices.ContainsFunc(f.Options, func(o advise.Option) bool {
+		return strings.Contains(o.Name, "index") || strings.Contains(o.Name, "cache")
+	}) || strings.Contains(said, "reads a second: SELECT") {
+		t.Errorf("to spare 0.09 reads a second: %q", said)
+	}
+}
+
 func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
 	r := Report(with(t, lookup()))
 	f := finding(t, r, "memory")

@@ -68,7 +68,20 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Title = fmt.Sprintf("The disk has headroom: at most %.0f of %.0f operations per second", m.Peak, gives)
 	}
 	f.Options = append(f.Options, in.storageOption("leave it", v, in.Balance))
-	if gives == 0 || !f.Urgent && m.Peak <= headroom*gives && (carries == 0 || bytes <= headroom*carries) {
+	if in.Seen.Warming() {
+		w := in.Seen.WarmUp
+		if f.Urgent {
+			f.Evidence = append(f.Evidence, "As long as the warm-up goes on: "+f.Title+".")
+		}
+		f.Title = "No volume follows from a warm-up: " + w.Told()
+		f.Evidence = append(f.Evidence, fmt.Sprintf("It reads %.0f pages a second into its buffer pool, which end once that is full: what the load asks of the disk is less. Observe again when the reads have stopped falling.", w.Reads))
+		return f
+	}
+	if gives == 0 {
+		return f
+	}
+	if !f.Urgent && m.Peak <= headroom*gives && (carries == 0 || bytes <= headroom*carries) {
+		f.Options = append(f.Options, in.cheaper(v, m.Peak, bytes)...)
 		return f
 	}
 	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean), bytes) {
@@ -83,6 +96,30 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at %.0f %% of its limits.", 100*headroom))
 	}
 	return f
+}
+
+// cheaper is gp3 in place of a gp2 volume that has room, of the same size. The one that gives no less than gp2 does at its most is advised if it costs
+// less. One with less throughput is listed beside it if it costs less still and the busiest ten seconds leave room in that too.
+func (in Input) cheaper(v storage.Volume, iops, bytes float64) (options []advise.Option) {
+	if v.Type != "gp2" {
+		return nil
+	}
+	gp3 := v
+	gp3.Type, gp3.Volumes, gp3.IOPS, gp3.MiBs = "gp3", 0, 0, 0
+	as, can := provisioned(gp3, v.Burst(), v.Throughput()/(1<<20))
+	if can {
+		if o := in.storageOption(fmt.Sprintf("gp3 of %s with %s", gib(as.GiB), sold(as)), as, math.NaN()); !o.Change.Known() || o.Change.Month < 0.5 {
+			o.Advised = o.Change.Known() && o.Change.Month < -0.5
+			options = append(options, o)
+		}
+	}
+	if less, can := provisioned(gp3, max(v.Burst(), iops/headroom), bytes/headroom/(1<<20)); can && less != as && bytes > 0 {
+		if o := in.storageOption(fmt.Sprintf("gp3 of %s with %s", gib(less.GiB), sold(less)), less, math.NaN()); o.Change.Known() && o.Change.Month < -0.5 {
+			o.Risk += fmt.Sprintf("; %.0f MiB per second at most, and not %.0f: another hour may need more than was observed", less.Throughput()/(1<<20), v.Throughput()/(1<<20))
+			options = append(options, o)
+		}
+	}
+	return options
 }
 
 // cutOff is said of what was observed at a limit.
@@ -159,14 +196,14 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 	if v.Type == "gp2" {
 		larger := v
 		larger.Volumes = 0
-		if size := math.Ceil(need / 3); size > v.GiB && size <= 5334 {
+		if size := grown(v, math.Ceil(need/3)); need > 3*v.GiB && size <= 5334 {
 			larger.GiB = size
 			all = append(all, candidate{fmt.Sprintf("grow it to %s", gib(size)), larger})
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := v
-			striped.GiB, striped.Volumes = 400, 0
-			all = append(all, candidate{"grow it to 400 GiB: four volumes", striped})
+			striped.GiB, striped.Volumes = grown(v, 400), 0
+			all = append(all, candidate{fmt.Sprintf("grow it to %s: four volumes", gib(striped.GiB)), striped})
 		}
 	}
 	gp3 := v
@@ -179,19 +216,22 @@ func (in Input) otherVolumes(v storage.Volume, iops, bytes float64) []candidate 
 		}
 		if v.Managed && v.GiB < 400 {
 			striped := gp3
-			striped.GiB = 400
+			striped.GiB = grown(v, 400)
 			if o, can := provisioned(striped, need, needMiBs); can && extraIOPS(o) == 0 && extraMiBs(o) == 0 {
-				all = append(all, candidate{"gp3 of 400 GiB: 12,000 operations a second are included", o})
+				all = append(all, candidate{fmt.Sprintf("gp3 of %s: 12,000 operations a second are included", gib(o.GiB)), o})
 			} else if can {
-				all = append(all, candidate{"gp3 of 400 GiB with " + sold(o), o})
+				all = append(all, candidate{fmt.Sprintf("gp3 of %s with %s", gib(o.GiB), sold(o)), o})
 			}
 		}
 	}
 	if v.Type != "io1" && v.Type != "io2" || v.IOPS < need || v.Throughput() < needMiBs*(1<<20) {
 		io2 := v
 		io2.Type, io2.Volumes, io2.IOPS, io2.MiBs = "io2", 0, 0, 0
+		if least, _ := io2.Least(); io2.GiB < least {
+			io2.GiB = grown(v, least)
+		}
 		if o, can := provisioned(io2, need, needMiBs); can {
-			all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(v.GiB), o.IOPS), o})
+			all = append(all, candidate{fmt.Sprintf("io2 of %s with %.0f operations a second", gib(o.GiB), o.IOPS), o})
 		}
 	}
 	return all
@@ -208,9 +248,19 @@ func provisioned(v storage.Volume, iops, mibs float64) (storage.Volume, bool) {
 	if v.Base() < iops {
 		v.IOPS = math.Ceil(iops/100) * 100
 	}
+	if _, least := v.Least(); v.IOPS < least {
+		v.IOPS = least
+	}
 	bought := extraIOPS(v) > 0 || extraMiBs(v) > 0
-	const perGiB = 500 // of gp3 and of RDS's io2; EBS sells io2 up to 1,000
-	return v, (!bought || v.Provisions()) && mibs <= v.MostMiBs() && (v.Type != "gp3" || v.IOPS <= perGiB*v.GiB)
+	return v, (!bought || v.Provisions()) && mibs <= v.MostMiBs() && v.Sold() == nil
+}
+
+// grown is the size that a volume has once it was asked to grow: RDS grows one by a tenth at least (AllocatedStorage of ModifyDBInstance).
+func grown(v storage.Volume, gib float64) float64 {
+	if v.Managed {
+		return max(gib, math.Ceil(1.1*v.GiB))
+	}
+	return gib
 }
 
 // sold says what a volume of gp3 gives.
@@ -226,8 +276,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	m := in.use
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
-	price := in.priced(in.Class, &v)
-	o := advise.Option{Name: name, Price: price, Change: price.Minus(in.now())}
+	o := advise.Option{Name: name, Price: in.priced(in.Class, &v), Change: costs{in}.ofVolume(v)}
 	nowGives, _ := limit(*in.Volume, class)
 	note := ""
 	if by == "instance" {
@@ -265,8 +314,8 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	switch {
 	case v == *in.Volume:
 	case in.Lab != nil:
-		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.text(v))
-	case v.Managed:
+		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.Text(v))
+	case in.RDS:
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {
 			o.Do += fmt.Sprintf(" -i gib=%.0f", v.GiB)
@@ -303,8 +352,8 @@ func VolumeText(v storage.Volume) string {
 	return s
 }
 
-// text is a disk of a lab as --set takes it.
-func (l LabDisk) text(v storage.Volume) string {
+// Text is a disk of a lab as --set takes it.
+func (l LabDisk) Text(v storage.Volume) string {
 	s := VolumeText(v)
 	if v.Volumes > 0 {
 		s += fmt.Sprintf(",volumes=%d", v.Volumes)
@@ -327,7 +376,7 @@ func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
 		lab := in.Lab
 		in.Lab = nil
 		risk, undo = in.changing(name, v)
-		return "a lab's disk changes at once, and keeps what is left in its bucket. In the cloud: " + risk, fmt.Sprintf("plimsoll lab disk %s --set %s. In the cloud: %s", lab.Name, lab.text(from), undo)
+		return "a lab's disk changes at once, and keeps what is left in its bucket. In the cloud: " + risk, fmt.Sprintf("plimsoll lab disk %s --set %s. In the cloud: %s", lab.Name, lab.Text(from), undo)
 	}
 	switch {
 	case v == from && in.spent():
@@ -354,18 +403,18 @@ func parts(v storage.Volume) float64 {
 	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
 }
 
-// advise1 marks the cheapest option that holds its peak and the throughput all the time with room; of options without a price none. It tells
-// whether there is one.
+// advise1 marks the cheapest option that holds its peak and the throughput all the time with room; of options whose change of price is unknown none. It
+// tells whether there is one.
 func advise1(options []advise.Option, peaks []float64, bytes float64) bool {
 	best := -1
 	for i, o := range options {
-		if len(o.Effects) == 0 || o.Effects[0].Then < peaks[i]/headroom-1 || !o.Price.Known() {
+		if len(o.Effects) == 0 || o.Effects[0].Then < peaks[i]/headroom-1 || !o.Change.Known() {
 			continue
 		}
 		if slices.ContainsFunc(o.Effects, func(e advise.Effect) bool { return e.What == throughput && e.Then < bytes/headroom-1 }) {
 			continue
 		}
-		if best < 0 || o.Price.Month < options[best].Price.Month {
+		if best < 0 || o.Change.Month < options[best].Change.Month {
 			best = i
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func scanning(t *testing.T, v storage.Volume, class string, mibs float64) Input {
 	t.Helper()
 	in := incident(t, 1800)
-	in.Memory, in.Balance, in.Volume, in.Class = nil, math.NaN(), &v, class
+	in.Memory, in.Balance, in.Volume, in.Class, in.RDS = nil, math.NaN(), &v, class, v.Managed
 	in.Seen = &advise.Seen{Product: "MySQL", Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 700, Low: 650, High: 750}, Peak: 800, Bytes: 0.9 * mibs * (1 << 20), PeakBytes: mibs * (1 << 20)}}
 	return in
 }

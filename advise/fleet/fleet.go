@@ -76,8 +76,15 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	return out, nil
 }
 
-// Advise judges every instance's class. Classes are by instance or by cluster; "" is that of all others.
-func Advise(ctx context.Context, kept Series, s Span, prices price.Of, classes map[string]string) ([]*advise.Report, error) {
+// Place is what an instance runs on.
+type Place struct {
+	Class  string // "": not known
+	Region string // whose prices count
+	RDS    bool   // the inventory names the instance there
+}
+
+// Advise judges every instance's class.
+func Advise(ctx context.Context, kept Series, s Span, prices price.Of, place func(cluster, node string) Place) ([]*advise.Report, error) {
 	histories, err := Histories(ctx, kept, s)
 	if err != nil {
 		return nil, err
@@ -85,17 +92,14 @@ func Advise(ctx context.Context, kept Series, s Span, prices price.Of, classes m
 	var all []*advise.Report
 	for _, h := range histories {
 		cluster, node, _ := strings.Cut(h.Instance, "/")
-		h.Prices = prices
-		for _, name := range []string{"", cluster, h.Instance} {
-			if class, given := classes[name]; given {
-				h.Class = class
-			}
-		}
-		r := &advise.Report{Cluster: cluster, Node: node, At: s.To, Region: prices.Region, Discount: prices.Discount, Findings: []advise.Finding{}}
+		at := place(cluster, node)
+		h.Class, h.RDS, h.Prices = at.Class, at.RDS, prices
+		h.Prices.Region = at.Region
+		r := &advise.Report{Cluster: cluster, Node: node, At: s.To, Region: at.Region, Discount: prices.Discount, Findings: []advise.Finding{}, Observed: []string{}}
 		f, unknown := findings.Instance(h)
 		r.Unknown = unknown
 		if f.Title != "" {
-			r.Findings = append(r.Findings, f)
+			r.Findings, r.Observed = append(r.Findings, f), append(r.Observed, f.About)
 		}
 		all = append(all, r)
 	}

@@ -111,7 +111,7 @@ func Observe(ctx context.Context, db engine.Database, o Options) (_ *Observation
 	if err != nil {
 		return nil, err
 	}
-	if err := able(cache); err != nil {
+	if err := able(ctx, paged, cache, o.For); err != nil {
 		return nil, err
 	}
 	source, err := newLister(ctx, db, cache, o)
@@ -151,11 +151,32 @@ func Pilot(ctx context.Context, db engine.Database, o Options) (_ time.Duration,
 	return watch.lastTook(), watch.tooMuch(o.MaxStall)
 }
 
-// able refuses a cache of which lists would tell nothing.
-func able(c engine.PageCache) error {
+// shortly is how long a server is looked at to see whether its reads still fill a cache that never was full.
+const shortly = 5 * time.Second
+
+// able refuses a cache of which lists would tell nothing. That its server was just started is asked before all else: what such a cache holds says
+// nothing of what it will.
+func able(ctx context.Context, db engine.PageCaching, first engine.PageCache, span time.Duration) error {
+	last := first
+	if Warming(first, last) == nil && first.Read+first.Created < fills*first.Data {
+		if err := pause(ctx, min(shortly, span/2)); err != nil {
+			return err
+		}
+		var err error
+		if last, err = db.PageCache(ctx); err != nil {
+			return err
+		}
+	}
+	return tells(first, last)
+}
+
+func tells(first, c engine.PageCache) error {
+	warming := Warming(first, c)
 	switch came := c.Read + c.Created; {
 	case c.Loading:
 		return &Unable{Reason: "the server has just started and is still loading its buffer pool dump", Advice: "run this again when it has finished", Cache: c}
+	case warming != nil:
+		return &Unable{Reason: warming.Told(), Advice: "run this again when it is full and was read over twice, or its reads have stopped falling: no size of the buffer pool follows from a warm-up", Cache: c}
 	case c.Data == 0:
 		return &Unable{Reason: "the buffer pool is empty", Advice: "run this again under the usual load", Cache: c}
 	case came <= c.Data+c.Data/50:
@@ -163,10 +184,10 @@ func able(c engine.PageCache) error {
 			Reason: fmt.Sprintf("no page has been evicted from the buffer pool yet: %d of %d pages are free, after %s", c.Free, c.Pages, c.Uptime),
 			Advice: neverFull(c), Cache: c,
 		}
-	case came < 2*c.Data:
+	case came < fills*c.Data:
 		return &Unable{
 			Reason: fmt.Sprintf("the server started %s ago and has not yet read twice the size of its buffer pool", c.Uptime),
-			Advice: "run this again later: its reads now mostly fill the buffer pool", Cache: c,
+			Advice: "run this again later: too few pages were evicted so far", Cache: c,
 		}
 	}
 	return nil
@@ -198,7 +219,7 @@ func (l *look) run(ctx context.Context) error {
 	}
 	first := l.cache
 	for took := time.Duration(0); took < l.For || took < l.Most && l.turnovers(first) < l.Turnovers; took = time.Since(l.out.Began) {
-		if err := l.pause(ctx, l.wait()); err != nil {
+		if err := pause(ctx, l.wait()); err != nil {
 			return err
 		}
 		if err := l.step(ctx); err != nil {
@@ -307,7 +328,7 @@ func (l *look) wait() time.Duration {
 	return min(max(least, l.out.Intervals[len(l.out.Intervals)-1].untilMoved()), max(l.For/8, least))
 }
 
-func (l *look) pause(ctx context.Context, d time.Duration) error {
+func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -154,7 +154,10 @@ func Predict(intervals []Interval, cache engine.PageCache, dataPages int64, size
 		}
 		curve.Points = append(curve.Points, at(size))
 	}
-	curve.Knee = knee(at, cache.Size, now.rate)
+	curve.Knee, curve.KneeDoubt = knee(at, cache.Size, now.rate)
+	if dataPages > 0 && perByte > 0 {
+		curve.AllData = int64(math.Ceil((float64(dataPages) + idle) / perByte))
+	}
 	return curve
 }
 
@@ -174,24 +177,28 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
 	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
 	if times > known {
-		return beyond(p, times, now, fit)
+		p = beyond(p, times, now, fit)
 	}
 	switch d := math.Abs(p.Model - p.Reads); {
 	case d > disagree*max(now.rate, 1e-9) && d > disagree*p.Reads:
-		p.Doubt = fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
+		also := fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
+		if p.Doubt != "" {
+			also = p.Doubt + "; " + also
+		}
+		p.Doubt = also
 		doubted(&p)
-	case times < now.hiddenUpTo:
+	case times <= known && times < now.hiddenUpTo:
 		p.Doubt = "the server moves a page that is used so often on its list only now and then, and the uses between are estimated"
 		p.Low, p.High = p.Low/errorHidden, p.High*errorHidden
 	}
 	return p
 }
 
-// doubted makes the interval wider by as much as the two methods are apart, to both sides: that they disagree says that one of them is wrong,
-// and not in which direction the truth lies.
+// doubted makes the interval wider by as much as the two methods are apart, up to twice, to both sides, and reaches to the model's word however far that
+// is: that they disagree says that one of them is wrong, and not in which direction the truth lies.
 func doubted(p *advise.Point) {
 	apart := math.Exp(min(math.Abs(math.Log(max(p.Model, 1e-9)/max(p.Reads, 1e-9))), math.Ln2))
-	p.Low, p.High = p.Low/apart, p.High*apart
+	p.Low, p.High = min(p.Low/apart, p.Model), max(p.High*apart, p.Model)
 }
 
 // beyond takes a point from the last size that the lists know to one that they do not. What is left there is the most that can be left
@@ -226,19 +233,19 @@ const KneeShare = 0.05
 // disagree is how far the two methods may be apart, as a share of today's reads and of the prediction.
 const disagree = 0.15
 
-// knee looks for the smallest cache that leaves under 5 % of the reads.
-func knee(at func(int64) advise.Point, now int64, rate float64) int64 {
+// knee looks for the smallest cache that leaves under 5 % of the reads, and says why it is of low confidence; 0: not known.
+func knee(at func(int64) advise.Point, now int64, rate float64) (bytes int64, doubt string) {
 	const step = 1.02
 	for size := float64(now); size < 24*float64(now); size *= step {
 		p := at(int64(size))
 		if p.Source == advise.FromModel {
-			return 0
+			return 0, ""
 		}
 		if p.Reads < KneeShare*rate {
-			return int64(size)
+			return int64(size), p.Doubt
 		}
 	}
-	return 0
+	return 0, ""
 }
 
 // bootstrap draws the intervals anew in blocks (circular block bootstrap: Politis and Romano 1992), since what comes one

@@ -137,12 +137,22 @@ func explain(r *advise.Memory) {
 	if r.Data > 0 {
 		r.Explained = append(r.Explained, fmt.Sprintf("Data and indexes are %s, of which memory holds %.0f %%.", mebibytes(r.Data), 100*min(float64(r.Pages*r.PageSize)/float64(r.Data), 1)))
 	}
-	switch knee := r.Curve.Knee; {
-	case knee > 0:
-		r.Explained = append(r.Explained, fmt.Sprintf("With %s, less than 5 %% of today's reads would remain.", mebibytes(knee)))
-	default:
-		r.Explained = append(r.Explained, "The observation does not show how much memory would leave less than 5 % of today's reads: no page returned from that distance. Observe for longer.")
+	r.Explained = append(r.Explained, kneeTold(r))
+}
+
+// kneeTold says how much memory would leave hardly any reads, as far as that is known.
+func kneeTold(r *advise.Memory) string {
+	switch c := r.Curve; {
+	case r.Few():
+		return fmt.Sprintf("Memory holds what the load asks for: with %s reads a second left, more of it would change nothing.", grouped(r.Reads))
+	case c.Knee > 0 && c.KneeDoubt != "":
+		return fmt.Sprintf("With %s, less than 5 %% of today's reads would remain, with low confidence: %s.", mebibytes(c.Knee), c.KneeDoubt)
+	case c.Knee > 0:
+		return fmt.Sprintf("With %s, less than 5 %% of today's reads would remain.", mebibytes(c.Knee))
+	case c.AllData > 0:
+		return fmt.Sprintf("With %s all data fits, and no reads of it remain. The observation does not show with how much less under 5 %% of today's reads would: no page returned from that distance. Observe for longer.", mebibytes(c.AllData))
 	}
+	return "The observation does not show how much memory would leave less than 5 % of today's reads: no page returned from that distance. Observe for longer."
 }
 
 // keptFree tells of a pool of which the server keeps a large part free for pages that are to come, which helps no read.

@@ -202,8 +202,8 @@ func TestWhatWasNotSeenIsNotPromised(t *testing.T) {
 	if p := curve.Points[2]; p.Source != advise.AllData || p.Reads != 0 {
 		t.Errorf("a cache for all data: %+v", p)
 	}
-	if curve.Knee != 0 {
-		t.Errorf("a knee at %d", curve.Knee)
+	if curve.Knee != 0 || curve.AllData != 20_000 {
+		t.Errorf("a knee at %d, all data fits into %d", curve.Knee, curve.AllData)
 	}
 }
 

@@ -1,12 +1,14 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/advise"
@@ -16,7 +18,7 @@ import (
 // What lists would tell nothing of is refused, with what would let it be told.
 func TestACacheThatTellsNothingIsRefused(t *testing.T) {
 	usual := engine.PageCache{PageSize: 16384, Size: 1 << 30, Pages: 65536, Data: 64000, Read: 500_000, Uptime: time.Hour}
-	if err := able(usual); err != nil {
+	if err := tells(usual, usual); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -33,10 +35,72 @@ func TestACacheThatTellsNothingIsRefused(t *testing.T) {
 			cache := usual
 			c.with(&cache)
 			var why *Unable
-			if err := able(cache); !errors.As(err, &why) || !strings.Contains(why.Reason, c.says) || why.Advice == "" {
+			if err := tells(cache, cache); !errors.As(err, &why) || !strings.Contains(why.Reason, c.says) || why.Advice == "" {
 				t.Errorf("got %v, want it to say %q, and what to do", err, c.says)
 			}
 		})
+	}
+}
+
+// readings are a server of which only the counters of its cache are asked: one after another, the last again and again.
+type readings struct {
+	engine.PageCaching
+	all []engine.PageCache
+}
+
+func (r *readings) PageCache(context.Context) (engine.PageCache, error) {
+	c := r.all[0]
+	r.all = r.all[min(1, len(r.all)-1):]
+	return c, nil
+}
+
+// A server that was just started is told from one that has all that it needs, before anything is said of its pool: by how long it is up, and by whether
+// it still reads.
+func TestAServerThatWasJustStartedIsToldBeforeAnythingElse(t *testing.T) {
+	const page = 16 << 10
+	cold := engine.PageCache{PageSize: page, Size: 4096 * page, Pages: 4096, Data: 2240, Free: 1856, Read: 2250, Requests: 90_000}
+	for name, c := range map[string]struct {
+		up    time.Duration
+		later int64 // pages read within the next two seconds
+		says  string
+	}{
+		"7 s after a restart":               {7 * time.Second, 600, "the server started 7s ago, and its reads still fill its buffer pool, which holds 35 of 64 MiB"},
+		"7 s after, without any load":       {7 * time.Second, 0, "the server started 7s ago"},
+		"after two hours it still reads":    {2 * time.Hour, 1, "the server started 2h0m2s ago"},
+		"after two hours it reads no more":  {2 * time.Hour, 0, "no page has been evicted"},
+		"after a month each hour was there": {30 * 24 * time.Hour, 1, "no page has been evicted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first, last := cold, cold
+				first.Uptime, last.Uptime, last.Read = c.up, c.up+2*time.Second, cold.Read+c.later
+				server := &readings{all: []engine.PageCache{last}}
+				err := able(t.Context(), server, first, 4*time.Second)
+				var why *Unable
+				if !errors.As(err, &why) || !strings.Contains(why.Reason, c.says) {
+					t.Fatalf("got %v, want it to say %q", err, c.says)
+				}
+				if strings.HasPrefix(c.says, "the server started") && strings.Contains(why.Advice, "smaller") {
+					t.Errorf("of a cold pool: %s", why.Advice)
+				}
+			})
+		})
+	}
+	full := cold
+	full.Uptime, full.Data, full.Read, full.Free = time.Minute, 4000, 20_000, 96
+	if w := Warming(full, full); w != nil {
+		t.Errorf("a pool that was read over five times is warm: %+v", w)
+	}
+	full.Uptime, full.Read = time.Hour, 1_000_000
+	restarted := cold
+	restarted.Uptime = 3 * time.Second
+	if w := Warming(full, restarted); w == nil || w.Uptime != 3*time.Second {
+		t.Errorf("a server that was restarted in between: %+v", w)
+	}
+	loading := full
+	loading.Loading = true
+	if Warming(loading, full) == nil {
+		t.Error("a server that loads its dump is warming up")
 	}
 }
 

@@ -1,10 +1,6 @@
 package price
 
-import (
-	"fmt"
-
-	"plimsoll/advise"
-)
+import "plimsoll/advise"
 
 // AuroraPrices are those of Aurora MySQL, which has classes with prices of their own, and storage that is billed by what is used.
 type AuroraPrices struct {
@@ -54,7 +50,7 @@ func (o Of) AuroraClass(name string, optimized bool) advise.Price {
 		}
 	}
 	if !known {
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s of Aurora in %s is not in the catalogue", name, o.Region)}
+		return o.lacking(name + " of Aurora")
 	}
 	return o.price(p.Hour*Hours, p.Apart, p.Source)
 }
@@ -67,7 +63,7 @@ func (o Of) AuroraStorage(gib float64, optimized bool) advise.Price {
 		each = s.OptimizedGiB
 	}
 	if each == 0 {
-		return advise.Price{Unknown: fmt.Sprintf("the price of Aurora's storage in %s is not in the catalogue", o.Region)}
+		return o.lacking("Aurora's storage")
 	}
 	return o.price(each*gib, 0, s.Source)
 }
@@ -76,7 +72,7 @@ func (o Of) AuroraStorage(gib float64, optimized bool) advise.Price {
 func (o Of) AuroraRequests(rate advise.Figure) advise.Price {
 	s := o.aurora().Storage
 	if s.Million == 0 {
-		return advise.Price{Unknown: fmt.Sprintf("the price of Aurora's requests in %s is not in the catalogue", o.Region)}
+		return o.lacking("Aurora's requests")
 	}
 	month := func(perSecond float64) float64 { return perSecond * Hours * 3600 / 1e6 * s.Million * (1 - o.Discount) }
 	p := o.price(0, 0, s.Source)

@@ -93,6 +93,9 @@ type VolumePrice struct {
 	Source string  `yaml:"source,required" doc:"Name of the source."`
 }
 
+// Managed tells whether a class is one of RDS's, or Aurora's.
+func Managed(class string) bool { return strings.HasPrefix(class, "db.") }
+
 // Hours of a month, as the cloud counts them.
 const Hours = 730
 
@@ -113,8 +116,8 @@ func Load(file string) (*Catalogue, error) {
 	return c, c.override(over, file)
 }
 
-func parse(name string, text []byte) (*Catalogue, error) {
-	root, err := document.Parse(name, text)
+func parse(file string, text []byte) (*Catalogue, error) {
+	root, err := document.Parse(file, text)
 	if err != nil {
 		return nil, err
 	}
@@ -122,21 +125,36 @@ func parse(name string, text []byte) (*Catalogue, error) {
 	if err := root.Decode(&c); err != nil {
 		return nil, err
 	}
+	for name, s := range c.Sources {
+		if _, err := time.Parse(time.DateOnly, s.Date); err != nil {
+			return nil, fmt.Errorf("%s: source %s: date %q, expected such as 2026-11-23", file, name, s.Date)
+		}
+	}
 	for region, r := range c.Regions {
 		all := merged(r.Classes, r.Caches)
 		if r.Aurora != nil {
 			all = merged(merged(all, r.Aurora.Classes), r.Aurora.Optimized)
 			if s := r.Aurora.Storage; min(s.GiB, s.Million, s.OptimizedGiB, r.Aurora.OptimizedMore) < 0 {
-				return nil, fmt.Errorf("%s: Aurora in %s: a negative price", name, region)
+				return nil, fmt.Errorf("%s: Aurora in %s: a negative price", file, region)
 			}
 		}
 		for class, p := range all {
 			if p.Hour < 0 || p.Apart < 0 {
-				return nil, fmt.Errorf("%s: %s in %s: a negative price", name, class, region)
+				return nil, fmt.Errorf("%s: %s in %s: a negative price", file, class, region)
 			}
 		}
 	}
 	return &c, nil
+}
+
+// Check refuses a source of a day that has not come yet. Somewhere it is tomorrow already.
+func (c *Catalogue) Check(now time.Time) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Sources)) {
+		if day, err := time.Parse(time.DateOnly, c.Sources[name].Date); err == nil && day.After(now.Add(24*time.Hour)) {
+			return fmt.Errorf("the source %s of prices is dated %s, which has not come yet", name, c.Sources[name].Date)
+		}
+	}
+	return nil
 }
 
 func (c *Catalogue) override(over *Catalogue, file string) error {
@@ -178,11 +196,25 @@ type Of struct {
 	Now      time.Time
 }
 
+// lacking is the price of a thing that the catalogue does not have.
+func (o Of) lacking(thing string) advise.Price {
+	if o.Catalogue == nil {
+		return advise.Price{Unknown: "no prices"}
+	}
+	switch _, there := o.Regions[o.Region]; {
+	case o.Region == "":
+		return advise.Price{Unknown: "the region is unknown, and so are its prices"}
+	case !there:
+		return advise.Price{Unknown: "the catalogue has no prices of " + o.Region}
+	}
+	return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", thing, o.Region)}
+}
+
 // Class is what an instance costs a month.
 func (o Of) Class(name string) advise.Price {
 	p, known := o.Regions[o.Region].Classes[name]
 	if !known {
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
+		return o.lacking(name)
 	}
 	return o.price(p.Hour*Hours, p.Apart, p.Source)
 }
@@ -191,7 +223,7 @@ func (o Of) Class(name string) advise.Price {
 func (o Of) Cache(name string) advise.Price {
 	p, known := o.Regions[o.Region].Caches[name]
 	if !known {
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", name, o.Region)}
+		return o.lacking(name)
 	}
 	return o.price(p.Hour*Hours, p.Apart, p.Source)
 }
@@ -205,9 +237,9 @@ func (o Of) Volume(kind string, gib, extraIOPS, extraMiBs float64, managed bool)
 	p, known := prices[kind]
 	switch {
 	case known && extraMiBs > 0 && p.MBps == 0:
-		return advise.Price{Unknown: fmt.Sprintf("the price of the throughput of %s in %s is not in the catalogue", kind, o.Region)}
+		return o.lacking("the throughput of " + kind)
 	case !known || extraIOPS > 0 && p.IOPS == 0:
-		return advise.Price{Unknown: fmt.Sprintf("the price of %s in %s is not in the catalogue", kind, o.Region)}
+		return o.lacking(kind)
 	}
 	return o.price(p.GiB*gib+p.IOPS*extraIOPS+p.MBps*extraMiBs, 0, p.Source)
 }
@@ -228,9 +260,10 @@ func (o Of) price(month, apart float64, source string) advise.Price {
 	month *= 1 - o.Discount
 	p := advise.Price{Month: month, Low: month * (1 - apart), High: month * (1 + apart), Currency: o.Currency, Source: source}
 	if s, known := o.Sources[source]; known {
-		p.Date, p.Source = s.Date, s.Text
+		p.Date, p.Source = s.Date, s.Text+", read on "+s.Date
 		if day, err := time.Parse(time.DateOnly, s.Date); err == nil && o.Now.Sub(day) > old {
 			p.Old = true
+			p.Source += " (half a year old or more)"
 		}
 	}
 	return p

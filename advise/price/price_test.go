@@ -57,7 +57,7 @@ regions:
 		t.Fatal(err)
 	}
 	of := Of{Catalogue: c, Region: "us-east-1", Discount: 0.5, Now: today}
-	if p := of.Class("db.m5.large"); math.Abs(p.Month-36.5) > 1e-9 || !p.Old || p.Source != "our contract" {
+	if p := of.Class("db.m5.large"); math.Abs(p.Month-36.5) > 1e-9 || !p.Old || p.Source != "our contract, read on 2025-01-01 (half a year old or more)" {
 		t.Errorf("%+v", p)
 	}
 	if p := of.Class("db.m5.xlarge"); !p.Known() || p.Old || math.Abs(p.Month-0.342*730/2) > 1e-9 {
@@ -84,8 +84,39 @@ regions:
 	}
 }
 
+// A sum has the sources of its parts, each with its date, and calls the old one old.
+func TestTheSourcesOfASum(t *testing.T) {
+	c, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := Of{Catalogue: c, Region: "us-east-1", Now: today.Add(30 * 24 * time.Hour)}
+	p := of.Class("db.m5.2xlarge").Plus(of.Volume("gp2", 80, 0, 0, true))
+	if want := c.Sources["several"].Text + ", read on 2026-11-23; " + c.Sources["guide"].Text + ", read on 2026-06-01 (half a year old or more)"; p.Source != want || p.Date != "2026-06-01" || !p.Old {
+		t.Errorf("%q, %s", p.Source, p.Date)
+	}
+}
+
+// A day that has not come yet is no date of a source.
+func TestASourceOfTheFuture(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ours.yaml")
+	if err := os.WriteFile(file, []byte("sources: {contract: {date: 2027-11-01, text: our contract}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(today); err == nil || err.Error() != "the source contract of prices is dated 2027-11-01, which has not come yet" {
+		t.Errorf("%v", err)
+	}
+	if err := c.Check(time.Date(2027, 10, 31, 12, 0, 0, 0, time.UTC)); err != nil {
+		t.Errorf("it is tomorrow somewhere: %v", err)
+	}
+}
+
 func TestWrongPricesAreRefused(t *testing.T) {
-	for _, text := range []string{"currency: EUR", "regions: {us-east-1: {classes: {x: {hour: -1, source: a}}}}", "region: {}"} {
+	for _, text := range []string{"currency: EUR", "regions: {us-east-1: {classes: {x: {hour: -1, source: a}}}}", "region: {}", "sources: {a: {date: last week, text: b}}"} {
 		file := filepath.Join(t.TempDir(), "ours.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/infra/aws/awstest"
 )
 
 // An Aurora cluster is recognized by the inventory, is asked for no volume, and its storage is priced by what CloudWatch says that it was billed.
@@ -35,7 +36,8 @@ func TestAdviceOnAurora(t *testing.T) {
 	if err := os.WriteFile("prices.yaml", []byte(`
 sources: {contract: {date: `+time.Now().Format(time.DateOnly)+`, text: our contract}}
 regions:
-  us-east-1: {aurora: {classes: {db.m5.large: {hour: 0.2, source: contract}}}}
+  eu-west-1: {aurora: {classes: {db.m5.large: {hour: 0.2, source: contract}}, optimized_more: 0.3,
+    storage: {gib_month: 0.10, million_requests: 0.20, optimized_gib_month: 0.225, source: contract}}}
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +73,11 @@ regions:
 	s.api.StorageOf = map[string]string{"shop": "aurora-iopt1"}
 	if f := ask(); !strings.Contains(f.Title, "I/O-Optimized is the cheaper configuration") || f.Options[1].Name != "Standard" {
 		t.Errorf("%q, %+v", f.Title, f.Options)
+	}
+	// Without CloudWatch the size of the data is the server's word, and from how many requests on the other configuration is cheaper is told.
+	s.api.Fail("GetMetricData", awstest.Denied, awstest.Denied) // the first is how full the bucket of the stand-in's volume is
+	if said := strings.Join(ask().Evidence, " "); !strings.Contains(said, "What is billed is not known") || !strings.Contains(said, "I/O-Optimized is cheaper from ") {
+		t.Errorf("without CloudWatch: %s", said)
 	}
 	if text, status := say("advise", "storage", "orders", "--volume", "gp3:800GiB"); status != console.ExitBadInput || !strings.Contains(text, "Aurora, which has no volume") || !strings.Contains(text, "hint: leave --volume out") {
 		t.Errorf("status %d: %s", status, text)

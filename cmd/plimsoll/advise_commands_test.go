@@ -14,6 +14,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/cmd/plimsoll/trialcmd"
+	"plimsoll/hint"
 	"plimsoll/lab"
 	"plimsoll/trial/spec"
 	"plimsoll/watch/storage"
@@ -56,28 +57,31 @@ func advisedOn(t *testing.T) (all []*advise.Report) {
 	for i, v := range []storage.Volume{
 		{Type: "gp2", GiB: 200, Managed: true}, {Type: "gp2", GiB: 800, Managed: true}, {Type: "gp3", GiB: 100, Managed: true, IOPS: 3000}, {Type: "io1", GiB: 300, IOPS: 2200, Managed: true},
 	} {
-		in := findings.Input{Cluster: "users", Node: "n1", At: now, Memory: m, Class: "db.m5.2xlarge", Volume: &v, Balance: 0.05, Prices: prices, Seen: seen("MySQL")}
+		in := findings.Input{Cluster: "users", Node: "n1", At: now, Memory: m, Class: "db.m5.2xlarge", Volume: &v, Balance: 0.05, Prices: prices, Seen: seen("MySQL"), RDS: true}
 		if i == 0 {
 			in.Statements = statements
 		}
 		all = append(all, findings.Report(in))
 		own := in
-		own.Class, own.Statements, own.Seen, own.Volume = "", nil, seen("MariaDB"), &storage.Volume{Type: v.Type, GiB: v.GiB, IOPS: v.IOPS}
+		unnamed := in
+		unnamed.RDS = false
+		all = append(all, findings.Report(unnamed))
+		own.RDS, own.Class, own.Statements, own.Seen, own.Volume = false, "", nil, seen("MariaDB"), &storage.Volume{Type: v.Type, GiB: v.GiB, IOPS: v.IOPS}
 		all = append(all, findings.Report(own))
 		own.Memory, own.Lab = nil, &findings.LabDisk{Name: "demo", Scale: 0.1}
 		own.Seen = &advise.Seen{Product: "MariaDB", Disk: &advise.DiskUse{IOPS: *f(v.Base() / 10), Peak: v.Base() / 10}}
 		all = append(all, findings.Report(own))
 	}
-	aurora := findings.Input{Cluster: "users", Node: "n1", At: now, Class: "db.r6g.4xlarge", Prices: prices, Seen: seen("Aurora MySQL")}
+	aurora := findings.Input{Cluster: "users", Node: "n1", At: now, Class: "db.r6g.4xlarge", Prices: prices, Seen: seen("Aurora MySQL"), RDS: true}
 	all = append(all, findings.Report(aurora))
-	aurora.Memory, aurora.Aurora = m, &findings.Aurora{}
+	aurora.Memory, aurora.Aurora = m, &findings.Aurora{Named: true, Classes: []string{"db.r6g.4xlarge"}}
 	all = append(all, findings.Report(aurora))
 	small := make([]float64, 15*288)
 	for i := range small {
 		small[i] = 0.5
 	}
 	finding, _ := findings.Instance(findings.History{
-		Instance: "users/n1", From: now.Add(-15 * 24 * time.Hour), To: now, Every: 5 * time.Minute, Class: "db.r5.4xlarge", Pool: 20 << 30, Prices: prices, CPU: small, IOPS: small,
+		Instance: "users/n1", From: now.Add(-15 * 24 * time.Hour), To: now, Every: 5 * time.Minute, Class: "db.r5.4xlarge", RDS: true, Pool: 20 << 30, Prices: prices, CPU: small, IOPS: small,
 	})
 	return append(all, &advise.Report{Cluster: "users", Node: "n1", At: now, Findings: []advise.Finding{finding}})
 }
@@ -91,10 +95,19 @@ func TestCommandsOfAdviceCanBeTyped(t *testing.T) {
 		for _, f := range r.Findings {
 			ownMix(t, f)
 			for _, o := range f.Options {
-				if rehearsed := o.Rehearse != ""; rehearsed == strings.Contains(o.Name, "leave it") && f.About != "commit" || !rehearsed && !strings.Contains(o.Name, "not here") && !strings.HasPrefix(o.Name, "leave it") {
-					t.Errorf("%s: %s is rehearsed by %q", f.About, o.Name, o.Rehearse)
+				if strings.HasPrefix(o.Rehearse, "plimsoll runbook plan ") {
+					t.Errorf("%s: %s is called a rehearsal, and only plans", o.Name, o.Rehearse)
 				}
-				for _, command := range []string{o.Rehearse, o.Do} {
+				if o.Class != "" && o.Rehearse == "" && o.Copy == "" && o.Do == "" {
+					if said := strings.Join(r.Unknown, " "); !strings.Contains(said, "plimsoll.yaml names no RDS instance for n1") {
+						t.Errorf("%s: why no command changes the class is not said: %s", o.Name, said)
+					}
+					continue
+				}
+				if rehearsed := o.Rehearse+o.Copy != ""; rehearsed == strings.Contains(o.Name, "leave it") && f.About != "commit" || !rehearsed && !strings.Contains(o.Name, "not here") && !strings.HasPrefix(o.Name, "leave it") {
+					t.Errorf("%s: %s is rehearsed by %q, or tried on %q", f.About, o.Name, o.Rehearse, o.Copy)
+				}
+				for _, command := range []string{o.Rehearse, o.Copy, o.Do} {
 					if command == "" {
 						continue
 					}
@@ -117,7 +130,7 @@ func TestCommandsOfAdviceCanBeTyped(t *testing.T) {
 	}
 	for _, want := range []string{
 		"trial run examples/burst-bucket/volume.yaml", "trial run examples/burst-bucket/cache.yaml", "trial run examples/commit-path/trial.yaml", "trial run examples/commit-path/batch.yaml",
-		"runbook plan rds/grow-storage", "runbook plan rds/resize", "runbook plan rds/add-replica", "runbook plan aurora/add-reader", "runbook plan rds/set-parameter", "runbook plan mysql/set-variable",
+		"runbook plan rds/grow-storage", "runbook plan rds/resize", "runbook plan rds/add-replica", "runbook plan aurora/add-reader", "runbook plan aurora/clone", "runbook plan rds/set-parameter", "runbook plan mysql/set-variable",
 		"lab disk demo", "runbook rehearse mysql/alter-table", "runbook rehearse mysql/resize-buffer-pool",
 	} {
 		if kinds[want] == 0 {
@@ -187,6 +200,9 @@ func takesInputs(t *testing.T, command string, words []string) {
 		switch words[i] {
 		case "-i":
 			said[name] = value
+			if value == hint.FillIn {
+				said[name] = "given-by-its-reader"
+			}
 		case "--cluster":
 		default:
 			t.Errorf("%s: %s is no flag of it", command, words[i])

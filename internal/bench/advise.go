@@ -47,7 +47,7 @@ func adviseFleet(ctx context.Context, _ options) (err error) {
 	began = time.Now()
 	before := processorTime()
 	all, err := fleet.Advise(ctx, series, fleet.Span{From: from, To: to, Every: 5 * time.Minute},
-		price.Of{Catalogue: catalogue, Region: "us-east-1", Now: to}, map[string]string{"": "db.r5.4xlarge"})
+		price.Of{Catalogue: catalogue, Now: to}, func(string, string) fleet.Place { return fleet.Place{Class: "db.r5.4xlarge", Region: "us-east-1"} })
 	if err != nil {
 		return err
 	}

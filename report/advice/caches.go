@@ -30,6 +30,16 @@ func CachesMarkdown(r *advise.Caches) string {
 	return b.String()
 }
 
+// OfCaches is the same as a report, without options: none can be predicted.
+func OfCaches(r *advise.Caches) *advise.Report {
+	f := advise.Finding{About: "memory", Title: "Caches of " + r.Cluster}
+	for _, c := range r.Caches {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s, %s: holds %s of %s, and missed %s of %s requests; %s.", c.Node, c.Name, quantity.Bytes.Format(float64(c.Size)), quantity.Bytes.Format(float64(c.Capacity)),
+			quantity.PerSecond.Format(c.Missed), quantity.PerSecond.Format(c.Requests), c.Means))
+	}
+	return &advise.Report{Cluster: r.Cluster, At: r.At, Findings: []advise.Finding{f}, Observed: []string{f.About}, Unknown: r.Notes}
+}
+
 func cacheTable(r *advise.Caches) *grid {
 	g := newGrid("node", "cache", "setting", "holds", "of", "requests", "answered", "missed", "another size")
 	for _, c := range r.Caches {

@@ -96,9 +96,17 @@ func memorySizes(r *advise.Memory) *grid {
 			warm = spanned(r.Warm[i].ResizedLow, r.Warm[i].ResizedHigh)
 		}
 		g.row(quantity.Bytes.Format(float64(p.Bytes)), quantity.Number(p.Reads), quantity.Number(p.Low)+" to "+quantity.Number(p.High),
-			quantity.Change(p.Reads/max(r.Curve.Now.Reads, 1e-9)), quantity.Number(p.Model), warm, spanned(r.Warm[i].RestartedLow, r.Warm[i].RestartedHigh), note)
+			ofToday(p.Reads/max(r.Curve.Now.Reads, 1e-9)), quantity.Number(p.Model), warm, spanned(r.Warm[i].RestartedLow, r.Warm[i].RestartedHigh), note)
 	}
 	return g
+}
+
+// ofToday is a change of the reads, in percent also where hardly any are left.
+func ofToday(ratio float64) string {
+	if ratio > 0 && ratio < 0.01 {
+		return fmt.Sprintf("−%.4g\u202f%%", 100*(1-ratio))
+	}
+	return quantity.Change(ratio)
 }
 
 // spanned is a time by its interval.

@@ -132,6 +132,9 @@ func commandsOf(o advise.Option) (all []labelled) {
 	if o.Rehearse != "" {
 		all = append(all, labelled{"rehearse", o.Rehearse})
 	}
+	if o.Copy != "" {
+		all = append(all, labelled{"plan a copy to try it on, which is paid for", o.Copy})
+	}
 	if o.Do != "" {
 		what := "plan"
 		if !strings.HasPrefix(o.Do, "plimsoll runbook plan ") {
@@ -270,6 +273,14 @@ func amount(p advise.Price, change bool) string {
 	return s
 }
 
+// update is the command that reads the prices of a report's region.
+func update(r *advise.Report) string {
+	if r.Region == "" {
+		return "set aws: {region: …} in plimsoll.yaml, then plimsoll prices update --region REGION"
+	}
+	return "plimsoll prices update --region " + r.Region
+}
+
 // remarks are what is not known, and where prices come from.
 func remarks(r *advise.Report) []string {
 	out := append([]string{}, r.Unknown...)
@@ -277,7 +288,7 @@ func remarks(r *advise.Report) []string {
 		out = append(out, r.Score)
 	}
 	told, old := map[string]bool{}, false
-	var missing, classes []string
+	var missing, classes, sources []string
 	for _, f := range r.Findings {
 		for _, o := range f.Options {
 			p := o.Price
@@ -285,7 +296,7 @@ func remarks(r *advise.Report) []string {
 			case told[key] || key == "":
 			case p.Known():
 				told[key] = true
-				out = append(out, fmt.Sprintf("Prices of %s: %s, read on %s.", r.Region, p.Source, p.Date))
+				sources = append(sources, p.Source)
 			case o.Class != "":
 				told[key] = true
 				classes = append(classes, o.Class)
@@ -296,14 +307,19 @@ func remarks(r *advise.Report) []string {
 			old = old || p.Old
 		}
 	}
+	for _, s := range sources {
+		if !slices.ContainsFunc(sources, func(more string) bool { return len(more) > len(s) && strings.Contains(more, s) }) {
+			out = append(out, fmt.Sprintf("Prices of %s: %s.", r.Region, s))
+		}
+	}
 	if len(classes) > 0 {
 		missing = append(missing, fmt.Sprintf("the catalogue has no price in %s for %s", r.Region, strings.Join(classes, ", ")))
 	}
 	if len(missing) > 0 {
-		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Give them in a price file of your own (--prices FILE), or ask AWS for them with your credentials: plimsoll prices update.")
+		out = append(out, "Unknown prices: "+strings.Join(missing, "; ")+". Give them in a price file of your own (--prices FILE), or ask AWS for them with your credentials: "+update(r)+".")
 	}
 	if old {
-		out = append(out, "Some of these prices are half a year old or more.")
+		out = append(out, "Some of these prices are half a year old or more. AWS tells today's, with your credentials: "+update(r)+".")
 	}
 	if r.Discount > 0 {
 		out = append(out, fmt.Sprintf("A discount of %.0f %% is included.", 100*r.Discount))

@@ -9,7 +9,7 @@ import (
 )
 
 func sample() *advise.Report {
-	price := advise.Price{Month: 600, Low: 570, High: 630, Currency: "USD", Date: "2026-06-01", Source: "a guide", Old: true}
+	price := advise.Price{Month: 600, Low: 570, High: 630, Currency: "USD", Date: "2026-06-01", Source: "a guide, read on 2026-06-01 (half a year old or more)", Old: true}
 	each := 0.3
 	return &advise.Report{
 		Cluster: "users", Node: "n1", At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Region: "us-east-1", Discount: 0.1,
@@ -19,7 +19,7 @@ func sample() *advise.Report {
 				{Name: "leave it", Price: price, Risk: "it breaks", Undo: "nothing", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 192, Low: 150, High: 220}}},
 				{Name: "gp3", Advised: true, Price: advise.Price{Unknown: "nobody knows"}, Change: advise.Price{Unknown: "nobody knows"}, Risk: "it breaks", Undo: "nothing",
 					Do: "plimsoll runbook plan it", Rehearse: "plimsoll try it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
-				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing", Do: "plimsoll lab disk it"},
+				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing", Copy: "plimsoll runbook plan a copy", Do: "plimsoll lab disk it"},
 				{Name: "more, and more", Price: price, Change: price, Risk: "it swaps", Undo: "less", PerRead: &each, PerReadLow: 0.2, PerReadHigh: 1e12, Effects: []advise.Effect{
 					{What: "reads a second", Unit: "per_second", Then: 100, Low: 80, High: 125, Note: "the fitted model, a second method, predicts 200 reads a second"},
 					{What: "operations", Unit: "per_second", Then: 100, Low: 100, High: 100, Note: "the class allows no more"},
@@ -46,9 +46,36 @@ func TestAdviceIsWritten(t *testing.T) {
 	}
 }
 
+// What would know a price that is missing is the command for the region in question.
+func TestAPriceThatIsMissingNamesItsRegion(t *testing.T) {
+	r := sample()
+	r.Region = "ap-northeast-2"
+	if text := strings.Join(strings.Fields(Text(r, 100)), " "); !strings.Contains(text, "with your credentials: plimsoll prices update --region ap-northeast-2.") {
+		t.Error(text)
+	}
+	r.Region = ""
+	if text := strings.Join(strings.Fields(Text(r, 100)), " "); !strings.Contains(text, "set aws: {region: …} in plimsoll.yaml, then plimsoll prices update --region REGION.") {
+		t.Error(text)
+	}
+}
+
+// Each source has its own date, and is told once.
+func TestEachSourceHasItsDate(t *testing.T) {
+	r := sample()
+	price := func(source string) advise.Price {
+		return advise.Price{Month: 1, Low: 1, High: 1, Currency: "USD", Date: "2026-06-01", Source: source}
+	}
+	both := price("a table, read on 2026-11-23").Plus(price("a guide, read on 2026-06-01"))
+	r.Findings[0].Options = []advise.Option{{Name: "leave it", Price: price("a table, read on 2026-11-23")}, {Name: "more", Price: both}, {Name: "two", Price: both.Plus(both)}}
+	text := strings.Join(strings.Fields(Text(r, 100)), " ")
+	if want := "Prices of us-east-1: a table, read on 2026-11-23; a guide, read on 2026-06-01."; strings.Count(text, want) != 1 || strings.Count(text, "read on") != 2 {
+		t.Errorf("%s", text)
+	}
+}
+
 // Each command stands under the option that it is of, and says what it does.
 func TestCommandsAreNamed(t *testing.T) {
-	if text := Text(sample(), 100); !strings.Contains(text, "   gp3\n     rehearse: plimsoll try it\n     plan:     plimsoll runbook plan it\n   another\n     do:       plimsoll lab disk it\n") {
+	if text := Text(sample(), 100); !strings.Contains(text, "   gp3\n     rehearse: plimsoll try it\n     plan:     plimsoll runbook plan it\n   another\n     plan a copy to try it on, which is paid for: plimsoll runbook plan a copy\n     do:       plimsoll lab disk it\n") {
 		t.Error(text)
 	}
 }
@@ -71,6 +98,15 @@ func TestMemoryIsWritten(t *testing.T) {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)
 			}
+		}
+	}
+}
+
+// What is left is told in percent of today, also where that is next to nothing.
+func TestReadsAreComparedWithToday(t *testing.T) {
+	for ratio, want := range map[float64]string{0.00573: "−99.43", 0.035: "−96.5", 1.62: "+62.0", 0: "−100.0"} {
+		if got := ofToday(ratio); got != want+"\u202f%" {
+			t.Errorf("%g of today's reads: %q, want %s", ratio, got, want)
 		}
 	}
 }

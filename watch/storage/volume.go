@@ -119,6 +119,64 @@ func (v Volume) Provisions() bool {
 	return false
 }
 
+// Least is the smallest size that is sold of the type, in GiB, and the fewest operations a second that are provisioned of it; 0: any. By the
+// documentation of AWS: CreateDBInstance (AllocatedStorage) and the valid ranges of storage of RDS, CreateVolume (Size, Iops) of EC2.
+func (v Volume) Least() (gib, iops float64) {
+	switch v.Type {
+	case "gp2", "gp3":
+		gib = 1
+		if v.Managed {
+			gib = 20
+		}
+	case "io1", "io2":
+		gib, iops = 4, 100
+		if v.Managed {
+			gib, iops = 100, 1000
+		}
+	}
+	return gib, iops
+}
+
+// MostIOPS is how many operations a second can be had of the type at this size, by the same documentation; 0: no limit is known.
+func (v Volume) MostIOPS() float64 {
+	switch v.Type {
+	case "gp3":
+		return min(500*v.GiB, mostBase*v.parts())
+	case "io1":
+		return min(50*v.GiB, 64000)
+	case "io2":
+		return min(1000*v.GiB, 256000)
+	}
+	return 0
+}
+
+// Sold refuses what cannot be bought.
+func (v Volume) Sold() error {
+	gib, iops := v.Least()
+	service := "EBS"
+	if v.Managed {
+		service = "RDS"
+	}
+	switch most := v.MostIOPS(); {
+	case v.GiB < gib:
+		return fmt.Errorf("%s sells %s from %.0f GiB on", service, v.Type, gib)
+	case iops > 0 && v.IOPS < iops:
+		return fmt.Errorf("%s provisions %.0f operations per second of %s or more", service, iops, v.Type)
+	case v.IOPS > 0 && most > 0 && v.IOPS > max(most, v.Included()):
+		return fmt.Errorf("%s provisions at most %.0f operations per second of %s of %.4g GiB", service, most, v.Type, v.GiB)
+	}
+	return nil
+}
+
+// Included is the operations a second that a gp3 volume has without more being bought; 0 of another.
+func (v Volume) Included() float64 {
+	if v.Type != "gp3" {
+		return 0
+	}
+	v.IOPS = 0
+	return v.Base()
+}
+
 // IncludedMiBs is the throughput in MiB/s that a gp3 volume has without more being bought; 0 of another.
 func (v Volume) IncludedMiBs() float64 {
 	if v.Type != "gp3" {

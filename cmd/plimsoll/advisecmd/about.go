@@ -69,7 +69,7 @@ func adviseAbout(ctx context.Context, c console.Streams, name string, o Options,
 	if err != nil {
 		return err
 	}
-	return showAdvice(c, r, o.memoryOptions)
+	return shownAll(c, r, o.memoryOptions)
 }
 
 func adviceAbout(ctx context.Context, c console.Streams, name string, o Options, about string) (r *advise.Report, err error) {
@@ -88,7 +88,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.Close()) }()
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +111,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	}
 	r = findings.Report(in)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return f.About != about })
+	r.Observed = slices.DeleteFunc(r.Observed, func(of string) bool { return of != about })
 	if about == "commit" {
 		r.Unknown = slices.DeleteFunc([]string{in.Seen.Changed}, func(s string) bool { return s == "" }) // what it runs on does not matter for it
 	}
@@ -121,5 +122,5 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 			"storage": "No disk operation was seen during the observation. Observe for longer (--for), while the service is under its usual load. The account must be able to run SHOW GLOBAL STATUS.",
 		}[about])
 	}
-	return r, errors.Join(scored(deps, r), keepPrediction(deps, r))
+	return r, errors.Join(scored(deps, r), keepPrediction(deps, r), keepAdvice(deps, r))
 }

@@ -1,15 +1,19 @@
 package advisecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra/aws"
 )
 
@@ -34,6 +38,11 @@ func onAurora(ctx context.Context, on *cluster.Cluster, node cluster.Node, runs 
 		return nil, err
 	}
 	a := &findings.Aurora{Name: runs.aurora}
+	defer func() {
+		if a.GiB == 0 {
+			a.GiB = dataGiB(ctx, on, node)
+		}
+	}()
 	if runs.class != "" { // until RDS tells the class of each
 		nodes, err := on.List(ctx)
 		if err != nil {
@@ -45,13 +54,64 @@ func onAurora(ctx context.Context, on *cluster.Cluster, node cluster.Node, runs 
 		return a, nil
 	}
 	if on.AWS.Aurora != "" {
-		a.Name = on.AWS.Aurora
+		a.Name, a.Named = on.AWS.Aurora, true
 	}
 	if a.Name == "" {
 		return a, nil
 	}
 	at := aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile}
-	return a, errors.Join(askConfiguration(ctx, a, at), askBilled(ctx, a, at, now))
+	return a, unanswered(answer{"RDS", askConfiguration(ctx, a, at)}, answer{"CloudWatch", askBilled(ctx, a, at, now)})
+}
+
+// dataGiB is the size of the data by the server's own files; 0: it does not show it to this account.
+func dataGiB(ctx context.Context, on *cluster.Cluster, node cluster.Node) float64 {
+	db, err := on.Database(ctx, node.Name)
+	if err != nil {
+		return 0
+	}
+	files, ok := engine.As[engine.PageCaching](db)
+	if !ok {
+		return 0
+	}
+	spaces, err := files.DataSpaces(ctx)
+	if err != nil {
+		return 0 // the advice says that the size is unknown
+	}
+	var bytes int64
+	for _, s := range spaces {
+		bytes += s.Bytes
+	}
+	return float64(bytes) / (1 << 30)
+}
+
+// answer is what a service of AWS said, if it was an error.
+type answer struct {
+	of  string
+	err error
+}
+
+// unanswered says in a sentence without its end which services did not answer, and why: by what can be done about it where that is known, and one
+// reason of several services once.
+func unanswered(all ...answer) error {
+	of := map[string][]string{}
+	var why []string
+	for _, a := range all {
+		if a.err == nil {
+			continue
+		}
+		reason := strings.TrimSuffix(cmp.Or(hint.Of(a.err), strings.Join(strings.Fields(a.err.Error()), " ")), ".")
+		if of[reason] == nil {
+			why = append(why, reason)
+		}
+		of[reason] = append(of[reason], a.of)
+	}
+	for i, reason := range why {
+		why[i] = strings.Join(of[reason], " and ") + " did not answer: " + reason
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(why, "; "))
 }
 
 func askConfiguration(ctx context.Context, a *findings.Aurora, at aws.Options) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/advise"
+	"plimsoll/advise/memory"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
@@ -28,7 +29,7 @@ func newCheck(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check CLUSTER",
 		Short: "Compare a prediction with the outcome, after a change",
-		Long: `Run this after an option of earlier advice was carried out, by a runbook or by hand. It observes the server again and compares the prediction
+		Long: `Run this after an option of advise, advise memory, advise storage or advise commit was carried out, by a runbook or by hand. It observes the server again and compares the prediction
 with the outcome, each with its interval. It recognizes the change by the server's settings and tables: the buffer pool size, the durability of commits, an index.
 Reads are compared at today's number of page requests. Each comparison is kept in a scoreboard, which later advice shows.
 
@@ -80,7 +81,7 @@ func adviseCheck(ctx context.Context, c console.Streams, name string, o checkOpt
 	if err != nil {
 		return err
 	}
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return err
 	}
@@ -265,7 +266,10 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Load, s.Scaled = requests/e.Load, true
 			s.Predicted = advise.Figure{Mean: e.Then * s.Load, Low: e.Low * s.Load, High: e.High * s.Load}
 		}
-		if last.cache.Loading || last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2 {
+		switch {
+		case memory.Warming(first.cache, last.cache) != nil:
+			s.Doubt = memory.Warming(first.cache, last.cache).Told() + ": check again when it is warm"
+		case last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2:
 			s.Doubt = "the buffer pool is not full yet: check again when it is warm"
 		}
 	case "sustained operations per second":
@@ -334,10 +338,11 @@ func showChecked(c console.Streams, got checked) error {
 			if !s.Held() {
 				held = "did not hold"
 			}
-			if s.Doubt != "" {
-				held = s.Doubt
+			off := fmt.Sprintf("%+.0f %%", 100*s.Off())
+			if s.Doubt != "" { // then it is no error
+				off, held = "–", s.Doubt
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%+.0f %%\t%s\n", s.Option, s.What, unit.Format(s.Before), between(unit, s.Predicted), between(unit, s.Came), 100*s.Off(), held)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Option, s.What, unit.Format(s.Before), between(unit, s.Predicted), between(unit, s.Came), off, held)
 		}
 		if err := w.Flush(); err != nil {
 			return err

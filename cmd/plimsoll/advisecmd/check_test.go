@@ -2,10 +2,12 @@ package advisecmd
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/engine"
 	"plimsoll/watch/storage"
 )
@@ -16,9 +18,13 @@ func TestAPredictionIsScoredForTheLoadOfNow(t *testing.T) {
 	p := prediction{made: at, option: advise.Option{Name: "a buffer pool of 64 GiB"}, effect: advise.Effect{
 		What: "reads a second from disk", Unit: "per_second", Now: 3000, Then: 1000, Low: 900, High: 1100, Load: 100000,
 	}}
+	up := 40 * time.Hour
 	look := func(requests, reads int64) advise.Score {
-		first := counts{at: at, known: true, cache: engine.PageCache{Pages: 1000, Data: 990}}
-		last := counts{at: at.Add(10 * time.Second), known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Requests: requests, Read: reads}}
+		first := counts{at: at, known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Read: 2000 * 1000, Uptime: up}}
+		last := counts{at: at.Add(10 * time.Second), known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Requests: requests, Read: first.cache.Read + reads, Uptime: up + 10*time.Second}}
+		if up < time.Hour {
+			first.cache.Read, last.cache.Read = 1000, 1000+reads
+		}
 		s, can := p.score(&advise.Seen{}, first, last)
 		if !can {
 			t.Fatal("reads cannot be scored")
@@ -33,6 +39,10 @@ func TestAPredictionIsScoredForTheLoadOfNow(t *testing.T) {
 	}
 	if s := look(5_000_000, 50_000); s.Doubt == "" {
 		t.Errorf("five times the load: %+v", s)
+	}
+	up = time.Minute
+	if s := look(1_200_000, 12_500); !strings.Contains(s.Doubt, "started 1m10s ago") {
+		t.Errorf("after a restart, while its reads fill the pool: %+v", s)
 	}
 }
 
@@ -116,5 +126,20 @@ func TestAVolumeIsScoredAtItsLimit(t *testing.T) {
 	}
 	if _, can := p.score(&advise.Seen{}, counts{}, counts{}); can {
 		t.Error("without a look at the disk nothing is known")
+	}
+}
+
+// A comparison that says little shows no error.
+func TestADoubtfulComparisonShowsNoError(t *testing.T) {
+	var out strings.Builder
+	score := advise.Score{Option: "gp3", What: "sustained operations per second", Unit: "per_second", Predicted: advise.Figure{Mean: 4000, Low: 4000, High: 4000}, Came: advise.Figure{Mean: 2760, Low: 2700, High: 2800}}
+	doubtful := score
+	doubtful.Option, doubtful.Doubt = "io2", "the service uses 2760 of the predicted limit of 4000"
+	if err := showChecked(console.Streams{Out: &out}, checked{New: []advise.Score{score, doubtful}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if !strings.Contains(lines[1], "-31 %  did not hold") || strings.Contains(lines[2], "31 %") || !strings.HasSuffix(lines[2], "–      the service uses 2760 of the predicted limit of 4000") {
+		t.Error(out.String())
 	}
 }

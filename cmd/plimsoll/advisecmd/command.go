@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"plimsoll/advise/price"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/report/advice"
@@ -71,7 +73,7 @@ func (o *Options) addPlace(cmd *cobra.Command) {
 	f.StringVar(&o.Volume, "volume", "", "volume of the data: gp2:800GiB, io2:1TiB:20000 with its provisioned IOPS, or gp3:800GiB:12000:700 with its MiB/s too (default from the inventory, RDS, or the lab's disk)")
 	f.BoolVar(&o.multiAZ, "multi-az", false, "a Multi-AZ standby exists, which doubles the price")
 	f.StringVar(&o.balance, "balance", "", "how full the volume's burst bucket is, such as 35% (default: as CloudWatch or the lab shows it, else assumed full)")
-	f.StringVar(&o.Region, "region", "us-east-1", "region of the prices")
+	f.StringVar(&o.Region, "region", "", regionHelp)
 	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue (default: the one that plimsoll prices update wrote)")
 	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
 	console.Completing(cmd, "class", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -88,7 +90,7 @@ func adviseCluster(ctx context.Context, c console.Streams, name string, o Option
 	if err != nil {
 		return err
 	}
-	return showAdvice(c, r, o.memoryOptions)
+	return shownAll(c, r, o.memoryOptions)
 }
 
 // Advised looks at a cluster's database and keeps what follows from it, for the page.
@@ -110,9 +112,8 @@ func Advised(ctx context.Context, c console.Streams, name string, o Options) (r 
 	if err := o.runsOn(ctx, &in, on, inv); err != nil {
 		return nil, err
 	}
-	if len(sizes) == 0 {
-		sizes = in.Sizes()
-	}
+	in.Asked = sizes
+	sizes = slices.Compact(slices.Sorted(slices.Values(slices.Concat(sizes, in.Sizes()))))
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
 	statements, err := followStatements(looking, on, o.node, o.Span)
@@ -163,6 +164,14 @@ func sentence(advice string) string {
 	return string(unicode.ToUpper(first)) + advice[size:] + "."
 }
 
+// shownAll shows advice, and is an error where nothing could be observed: then there is none.
+func shownAll(c console.Streams, r *advise.Report, o memoryOptions) error {
+	if err := showAdvice(c, r, o); err != nil || len(r.Observed)+len(r.Findings) > 0 {
+		return err
+	}
+	return hint.With(errors.New("nothing could be observed that advice follows from"), "what is printed above says why, and what would let it")
+}
+
 func showAdvice(c console.Streams, r *advise.Report, o memoryOptions) error {
 	var err error
 	switch {
@@ -203,7 +212,10 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Prices = price.Of{Catalogue: catalogue, Region: o.Region, Now: now}
+	if err := catalogue.Check(now); err != nil {
+		return in, console.UsageError{Text: o.prices + ": " + err.Error(), Hint: "write the day on which the prices were read"}
+	}
+	in.Prices = price.Of{Catalogue: catalogue, Now: now}
 	if o.Class != "" {
 		if err := knownClass(o.Class, catalogue); err != nil {
 			return in, err
@@ -220,7 +232,7 @@ func (o *Options) input(now time.Time) (findings.Input, error) {
 		}
 	}
 	if o.Volume != "" {
-		if in.Volume, err = ParseCloudVolume(o.Volume, o.Class != ""); err != nil {
+		if in.Volume, err = ParseCloudVolume(o.Volume, price.Managed(o.Class)); err != nil {
 			return in, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", o.Volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
@@ -252,7 +264,7 @@ func share(text string) (float64, error) {
 	return v, nil
 }
 
-// ParseCloudVolume reads TYPE:SIZE, TYPE:SIZE:IOPS or TYPE:SIZE:IOPS:MIBS. One of an instance with a class is a managed database's.
+// ParseCloudVolume reads TYPE:SIZE, TYPE:SIZE:IOPS or TYPE:SIZE:IOPS:MIBS. One of an instance with a class of RDS is managed.
 func ParseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 4 {
@@ -274,5 +286,8 @@ func ParseCloudVolume(text string, managed bool) (*storage.Volume, error) {
 			return nil, fmt.Errorf("%q is not a throughput in MiB per second of gp3", parts[3])
 		}
 	}
-	return v, v.Check()
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	return v, v.Sold()
 }

@@ -25,7 +25,7 @@ type countersFollowed struct {
 
 // followCounters begins to look at the counters of a node.
 func followCounters(ctx context.Context, on *cluster.Cluster, name string, inv *inventory.Inventory, deps lab.Deps, span time.Duration) (*countersFollowed, error) {
-	node, err := on.Node(ctx, name)
+	node, err := askedNode(ctx, on, name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,8 +13,10 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/advise/fleet"
+	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/inventory"
 	"plimsoll/report/advice"
 	"plimsoll/watch/store"
 )
@@ -43,7 +46,7 @@ The command connects to no server. It does not predict future load, the speed of
 	f.StringArrayVar(&o.classes, "class", nil, "class of all instances, of a cluster (shop=db.r6g.2xlarge) or of one (shop/n1=…); may be repeated")
 	f.StringVar(&o.since, "since", "30d", "how far back to look")
 	f.DurationVar(&o.every, "every", 5*time.Minute, "length of the spans to average over")
-	f.StringVar(&o.Region, "region", "us-east-1", "region of the prices")
+	f.StringVar(&o.Region, "region", "", regionHelp)
 	f.StringVar(&o.prices, "prices", "", "price file that overrides the built-in catalogue")
 	f.StringVar(&o.discount, "discount", "", "discount of your account, such as 20%")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -75,6 +78,10 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		}
 		classes[of] = class
 	}
+	inv, err := inventory.Open()
+	if err != nil {
+		return err
+	}
 	deps, err := home.LabDeps()
 	if err != nil {
 		return err
@@ -84,7 +91,7 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		return console.UsageError{Text: err.Error(), Hint: "plimsoll watch records them while it runs"}
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	all, err := fleet.Advise(ctx, kept, fleet.Span{From: now.Add(-back).Truncate(o.every), To: now.Truncate(o.every), Every: o.every}, in.Prices, classes)
+	all, err := fleet.Advise(ctx, kept, fleet.Span{From: now.Add(-back).Truncate(o.every), To: now.Truncate(o.every), Every: o.every}, in.Prices, o.places(ctx, inv, classes))
 	if err != nil {
 		return err
 	}
@@ -94,11 +101,16 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 			shown = append(shown, r)
 		}
 	}
+	if len(shown) == 0 {
+		return console.UsageError{Text: "there is no history of these instances", Hint: "plimsoll watch records it while it runs"}
+	}
+	for _, r := range shown {
+		if err := keepAdvice(deps, r); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		return console.PrintJSON(c, shown)
-	}
-	if len(shown) == 0 {
-		fmt.Fprintln(c.Err, "there is no history of these instances; plimsoll watch records it while it runs")
 	}
 	width, _ := console.Terminal(c.Out)
 	for i, r := range shown {
@@ -112,6 +124,29 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		fmt.Fprint(c.Prose(), text)
 	}
 	return nil
+}
+
+// places tells of each instance what its class is, by the flags for it, its cluster or all, and by the inventory which region's prices count and whether RDS
+// can change it.
+func (o *instanceOptions) places(ctx context.Context, inv *inventory.Inventory, classes map[string]string) func(cluster, node string) fleet.Place {
+	regions := map[string]string{}
+	return func(name, node string) (p fleet.Place) {
+		for _, of := range []string{"", name, name + "/" + node} {
+			if class, given := classes[of]; given {
+				p.Class = class
+			}
+		}
+		if _, known := regions[name]; !known {
+			var at *cluster.AWS
+			if a := inv.Clusters[name].AWS; a != nil {
+				at = &cluster.AWS{Region: a.Region, Profile: a.Profile}
+			}
+			regions[name] = o.region(ctx, at)
+		}
+		p.Region = regions[name]
+		p.RDS = inv.Clusters[name].AWS != nil && slices.ContainsFunc(inv.Clusters[name].Nodes, func(n inventory.Node) bool { return n.Name == node && n.Instance != "" })
+		return p
+	}
 }
 
 func of(names []string, r *advise.Report) bool {

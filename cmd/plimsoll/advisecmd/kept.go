@@ -8,47 +8,96 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"plimsoll/advise"
 	"plimsoll/lab"
 )
 
-// adviceFile is where what was advised last about a cluster is kept.
-func adviceFile(deps lab.Deps, cluster string) string {
-	return filepath.Join(deps.Home, "advice", url.PathEscape(cluster)+".json")
+// adviceFolder is where what was advised last about a cluster is kept: of each node the newest report, and the newest about each thing.
+func adviceFolder(deps lab.Deps, cluster string) string {
+	return filepath.Join(deps.Home, "advice", url.PathEscape(cluster)+".kept")
 }
 
-// keepAdvice keeps a report for the page, in place of the one before.
+// newest is the file of a node's newest report, whatever it came to.
+const newest = "newest"
+
+// keepAdvice keeps a report for the page. What it could not observe stays as it was advised before.
 func keepAdvice(deps lab.Deps, r *advise.Report) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("keep the advice: %w", err)
-	}
-	file := adviceFile(deps, r.Cluster)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("keep the advice: %w", err)
-	}
-	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
-		return fmt.Errorf("keep the advice: %w", err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		return fmt.Errorf("keep the advice: %w", err)
+	for _, about := range append([]string{newest}, r.Observed...) {
+		if err := keepAs(deps, r, about); err != nil {
+			return fmt.Errorf("keep the advice: %w", err)
+		}
 	}
 	return nil
 }
 
-// LatestAdvice is what was advised last about a cluster; nil: nothing.
-func LatestAdvice(deps lab.Deps, cluster string) (*advise.Report, error) {
-	data, err := os.ReadFile(adviceFile(deps, cluster))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func keepAs(deps lab.Deps, r *advise.Report, about string) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
 	}
-	var r advise.Report
-	if err == nil {
-		err = json.Unmarshal(data, &r)
+	folder := adviceFolder(deps, r.Cluster)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
 	}
+	file := filepath.Join(folder, about+"@"+url.PathEscape(r.Node)+".json")
+	if err := os.WriteFile(file+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// LatestAdvice is what was advised last about a cluster, the newest report first. Of an older one only those findings are left about which there is
+// nothing newer.
+func LatestAdvice(deps lab.Deps, cluster string) ([]*advise.Report, error) {
+	reports, err := keptReports(adviceFolder(deps, cluster))
 	if err != nil {
 		return nil, fmt.Errorf("read the advice for %s: %w", cluster, err)
 	}
-	return &r, nil
+	var latest []*advise.Report
+	seen, known := map[string]bool{}, map[string]bool{}
+	for _, r := range reports {
+		if first := !seen[r.Node]; !first {
+			r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return known[f.About+"@"+r.Node] })
+			if len(r.Findings) == 0 {
+				continue
+			}
+		}
+		seen[r.Node] = true
+		for _, about := range r.Observed {
+			known[about+"@"+r.Node] = true
+		}
+		r.Score = ""
+		latest = append(latest, r)
+	}
+	if len(latest) == 0 {
+		return nil, nil
+	}
+	return latest, scored(deps, latest[0]) // as it is now, after a check
+}
+
+// keptReports are those in a folder, the newest first, each once. There is no folder: none.
+func keptReports(folder string) (all []*advise.Report, err error) {
+	files, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".json") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(folder, file.Name()))
+		if err != nil {
+			return nil, err
+		}
+		var r advise.Report
+		if err := json.Unmarshal(data, &r); err != nil {
+			return nil, err
+		}
+		all = append(all, &r)
+	}
+	slices.SortStableFunc(all, func(a, b *advise.Report) int { return b.At.Compare(a.At) })
+	return slices.CompactFunc(all, func(a, b *advise.Report) bool { return a.At.Equal(b.At) && a.Node == b.Node }), err
 }

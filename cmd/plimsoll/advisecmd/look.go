@@ -55,9 +55,24 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 	if err != nil {
 		return nil, err
 	}
+	db, err := on.Database(ctx, node.Name)
+	if err != nil {
+		return nil, err
+	}
+	first, err := counted(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	seen, err := follow(ctx, source, span, p)
 	if err != nil {
 		return nil, err
+	}
+	last, err := counted(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if first.known && last.known {
+		seen.WarmUp = memory.Warming(first.cache, last.cache)
 	}
 	after, err := requests(ctx, disk)
 	if err != nil {
@@ -68,10 +83,6 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 		seen.Disk = &use
 	}
 	if seen.Commit != nil {
-		db, err := on.Database(ctx, node.Name)
-		if err != nil {
-			return nil, err
-		}
 		if seen.Commit.Settings, err = commitSettings(ctx, db); err != nil {
 			return nil, err
 		}

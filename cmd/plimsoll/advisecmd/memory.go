@@ -9,10 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/advise"
+	"plimsoll/advise/findings"
 	"plimsoll/advise/memory"
+	"plimsoll/advise/price"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/lab"
 	"plimsoll/report/advice"
 	"plimsoll/report/quantity"
 )
@@ -74,7 +77,12 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
-	on, _, _, err := home.Look(ctx, name)
+	place := Options{memoryOptions: o}
+	in, err := place.input(time.Now())
+	if err != nil {
+		return err
+	}
+	on, _, deps, err := home.Look(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -82,10 +90,14 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if counting, err := countsCaches(ctx, on, o.node); err != nil {
 		return err
 	} else if counting != nil {
-		return adviseCaches(ctx, c, name, counting, o)
+		return adviseCaches(ctx, c, deps, on.Name, counting, o)
 	}
+	in.Prices.Region = place.region(ctx, on.AWS)
 	r, err := lookAtMemory(ctx, c, on, o, sizes)
 	if err != nil {
+		return err
+	}
+	if err := keepMemory(deps, r, in.Prices); err != nil {
 		return err
 	}
 	switch {
@@ -98,6 +110,18 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 		_, err = fmt.Fprint(c.Prose(), advice.Memory(r, max(width, 80)))
 	}
 	return err
+}
+
+// keepMemory keeps what was predicted, for the page and to be checked afterwards, and has the scoreboard told.
+func keepMemory(deps lab.Deps, m *advise.Memory, prices price.Of) error {
+	r := findings.OfMemory(m, prices)
+	if err := scored(deps, r); err != nil {
+		return err
+	}
+	if r.Score != "" {
+		m.Notes = append(m.Notes, r.Score)
+	}
+	return errors.Join(keepPrediction(deps, r), keepAdvice(deps, r))
 }
 
 // bytes reads the sizes.
@@ -123,7 +147,7 @@ func (o *memoryOptions) bytes() (sizes []int64, err error) {
 
 // lookAtMemory looks at a node, after it has tried on a replica what a list costs.
 func lookAtMemory(ctx context.Context, c console.Streams, on *cluster.Cluster, o memoryOptions, sizes []int64) (*advise.Memory, error) {
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return nil, err
 	}

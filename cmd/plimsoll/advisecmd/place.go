@@ -12,9 +12,11 @@ import (
 
 	"plimsoll/advise"
 	"plimsoll/advise/findings"
+	"plimsoll/advise/price"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
+	"plimsoll/hint"
 	"plimsoll/infra/aws"
 	"plimsoll/inventory"
 	"plimsoll/watch/storage"
@@ -25,6 +27,7 @@ type running struct {
 	class   string
 	volume  *storage.Volume
 	multiAZ bool
+	rds     bool   // the inventory names the instance
 	aurora  string // the Aurora cluster that RDS says the instance belongs to
 	lab     *findings.LabDisk
 	balance *float64 // of the volume's burst bucket
@@ -33,8 +36,8 @@ type running struct {
 // runsOn asks RDS where the inventory names an instance of it and the lab where a lab made the disk, and takes what the inventory or the flags say
 // elsewhere. Flags come first.
 func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *inventory.Inventory, class, volume string) (p running, err error) {
-	p = running{class: class, volume: volumeOf(inv, on.Name, node.Name)}
-	if on.AWS != nil && node.Instance != "" && (class == "" || volume == "") {
+	p = running{class: class, volume: volumeOf(inv, on.Name, node.Name), rds: onRDS(on, node)}
+	if p.rds && (class == "" || volume == "") {
 		api, err := aws.OpenRDS(ctx, aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile})
 		if err != nil {
 			return p, err
@@ -59,12 +62,42 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 		}
 	}
 	if volume != "" {
-		if p.volume, err = ParseCloudVolume(volume, p.class != ""); err != nil {
+		if p.volume, err = ParseCloudVolume(volume, price.Managed(p.class)); err != nil {
 			return p, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
-	return p, nil
+	return p, p.managed()
 }
+
+// askedNode is the node that --node names, or the primary. A name that there is not is bad input.
+func askedNode(ctx context.Context, on *cluster.Cluster, name string) (cluster.Node, error) {
+	node, err := on.Node(ctx, name)
+	if name != "" && errors.Is(err, cluster.ErrNoNode) {
+		return node, console.UsageError{Text: "--node: " + err.Error(), Hint: hint.Of(err)}
+	}
+	return node, err
+}
+
+// managed takes the volume of a class of RDS for one of RDS, whatever the inventory says of it. A lab's disk stays what it is: if RDS's volume of that
+// size has other limits, the class is refused.
+func (p *running) managed() error {
+	if p.volume == nil || p.volume.Managed || p.volume.Type == "local" || !price.Managed(p.class) {
+		return nil
+	}
+	v, own := *p.volume, *p.volume
+	v.Managed = true
+	if p.lab != nil && (v.Base() != own.Base() || v.Burst() != own.Burst() || v.Throughput() != own.Throughput()) {
+		return console.UsageError{
+			Text: fmt.Sprintf("%s is a class of RDS, whose %s gives other operations and MiB per second than the lab's disk, which is a volume of EBS", p.class, v),
+			Hint: fmt.Sprintf("leave --class out, or: plimsoll lab disk %s --set %s", p.lab.Name, p.lab.Text(v)),
+		}
+	}
+	p.volume = &v
+	return nil
+}
+
+// onRDS tells whether the inventory says where at RDS a node runs.
+func onRDS(on *cluster.Cluster, node cluster.Node) bool { return on.AWS != nil && node.Instance != "" }
 
 // onDisk takes the disk that a lab gave a server for its volume.
 func (p *running) onDisk(ctx context.Context, on *cluster.Cluster, server cluster.DiskLimited) error {
@@ -117,18 +150,22 @@ func askBalance(ctx context.Context, on *cluster.Cluster, instance string, now t
 
 // runsOn fills in what the flags leave open: from RDS where the inventory names an instance of it, else from the inventory.
 func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cluster, inv *inventory.Inventory) error {
-	node, err := on.Node(ctx, o.node)
+	node, err := askedNode(ctx, on, o.node)
 	if err != nil {
 		return err
 	}
+	in.Prices.Region = o.region(ctx, on.AWS)
 	runs, err := runsOn(ctx, on, node, inv, o.Class, o.Volume)
 	var typed console.UsageError
 	switch {
 	case errors.As(err, &typed) || ctx.Err() != nil:
 		return err
 	case err != nil: // the server itself can be looked at all the same
-		in.NoPlace = err.Error()
-		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name))}
+		in.NoPlace = unanswered(answer{"RDS", err}).Error()
+		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name)), rds: onRDS(on, node)}
+		if err := runs.managed(); err != nil {
+			return err
+		}
 	}
 	if _, known := in.Prices.Classes[runs.class]; known || runs.class == "" {
 		in.Class = runs.class
@@ -136,8 +173,9 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 		in.UnknownClass = runs.class
 	}
 	in.Volume, in.MultiAZ, in.Lab = runs.volume, in.MultiAZ || runs.multiAZ, runs.lab
+	in.RDS = runs.rds
 	if in.Volume != nil && in.Volume.Bucket().Size > 0 && math.IsNaN(in.Balance) {
-		if runs.balance == nil && on.AWS != nil && node.Instance != "" && o.Volume == "" {
+		if runs.balance == nil && runs.rds && o.Volume == "" {
 			if runs.balance, err = askBalance(ctx, on, node.Instance, in.At); err != nil {
 				in.NoBalance = err.Error()
 			}
@@ -159,6 +197,28 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 		}
 	}
 	return nil
+}
+
+const (
+	regionHelp    = "region of the prices (default the cluster's in plimsoll.yaml, else us-east-1)"
+	defaultRegion = "us-east-1" // of a database that is not said to run at AWS
+)
+
+// region is the one whose prices count: the given one, else where the cluster runs; "": it runs at AWS, and nobody says in which region.
+func (o *Options) region(ctx context.Context, at *cluster.AWS) string {
+	switch {
+	case o.Region != "":
+		return o.Region
+	case at == nil:
+		return defaultRegion
+	case at.Region != "":
+		return at.Region
+	}
+	api, err := aws.OpenRDS(ctx, aws.Options{Profile: at.Profile}) // it reads the person's own configuration, and asks nothing
+	if err != nil {
+		return ""
+	}
+	return api.Region
 }
 
 // is tells whether an option's class and volume are those that there are now; of one that changes neither, yes.

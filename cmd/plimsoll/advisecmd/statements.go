@@ -21,7 +21,7 @@ type following struct {
 // followStatements begins to look at the statements of a node.
 func followStatements(ctx context.Context, on *cluster.Cluster, node string, span time.Duration) (*following, error) {
 	f := &following{ended: make(chan error, 1)}
-	n, err := on.Node(ctx, node)
+	n, err := askedNode(ctx, on, node)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ const servedLook = 30 * time.Second
 func servedAdvice(deps lab.Deps) web.Advice {
 	return web.Advice{
 		Lasts:  servedLook,
-		Latest: func(cluster string) (*advise.Report, error) { return advisecmd.LatestAdvice(deps, cluster) },
+		Latest: func(cluster string) ([]*advise.Report, error) { return advisecmd.LatestAdvice(deps, cluster) },
 		Look: func(ctx context.Context, ask web.AskedAdvice) error {
-			o := advisecmd.Options{Class: ask.Class, Volume: ask.Volume, Region: "us-east-1"}
+			o := advisecmd.Options{Class: ask.Class, Volume: ask.Volume}
 			o.Span, o.MaxStall = servedLook, 50*time.Millisecond
 			_, err := advisecmd.Advised(ctx, console.Streams{Out: io.Discard, Err: io.Discard}, ask.Cluster, o)
 			return err
