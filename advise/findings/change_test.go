@@ -32,11 +32,11 @@ func TestAChangeIsKnownThoughThePriceOfWhatStaysIsNot(t *testing.T) {
 	}
 	in = incident(t, 1800)
 	in.Volume = &storage.Volume{Type: "io2", GiB: 200, IOPS: 2000} // EBS's io2 has no price in the catalogue
-	if o := option(t, finding(t, Report(in), "memory"), "db.r5.2xlarge"); o.Price.Known() || math.Abs(o.Change.Month-0.276*730) > 0.01 {
+	if o := option(t, finding(t, Report(in), "memory"), "db.r6i.2xlarge"); o.Price.Known() || math.Abs(o.Change.Month-0.276*730) > 0.01 {
 		t.Errorf("%+v, %+v", o.Price, o.Change)
 	}
 	in.MultiAZ = true
-	if o := option(t, finding(t, Report(in), "memory"), "db.r5.2xlarge"); math.Abs(o.Change.Month-2*0.276*730) > 0.01 {
+	if o := option(t, finding(t, Report(in), "memory"), "db.r6i.2xlarge"); math.Abs(o.Change.Month-2*0.276*730) > 0.01 {
 		t.Errorf("with a standby: %+v", o.Change)
 	}
 }

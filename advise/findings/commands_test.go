@@ -27,7 +27,7 @@ func TestCommandsAreThoseThatTheInventoryCanCarryOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := of(t)
 			in.Seen = &advise.Seen{Product: "MySQL", Commit: &advise.CommitUse{
-				Rate: advise.Figure{Mean: 100, Low: 90, High: 110}, Total: &advise.Figure{Mean: 0.01}, Binlog: &advise.Figure{Mean: 0.01}, Redo: &advise.Figure{Mean: 0.001}, Sessions: 2, Waiting: 2,
+				Rate: advise.Figure{Mean: 100, Low: 90, High: 110}, Total: &advise.Figure{Mean: 0.01}, Binlog: &advise.Figure{Mean: 0.01}, Redo: &advise.Figure{Mean: 0.001}, Sessions: advise.Figure{Mean: 2, Low: 2, High: 2}, Waiting: advise.Figure{Mean: 1, Low: 1, High: 1},
 				Settings: map[string]string{"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "1"},
 			}}
 			in.RDS = false
