@@ -118,14 +118,14 @@ func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
 		case theirs.ServedAlone():
 			// md itself would take it back and mix what the two have: it looks at the events alone.
 			return c, hint.With(fmt.Errorf("%s has served without the other leg: each has writes that the other lacks", r.Target),
-				"decide which one is right; then wipe this one (mdadm --zero-superblock "+r.Target+") and rebuild it")
+				"decide which one is right: to serve from this one instead, stop the array and start it with superdisk/emergency-start; to go on with the array as it runs, give it a blank disk, and keep this one until nothing of it is needed")
 		case hasBitmap && theirs.Events() >= bitmap.EventsCleared && theirs.Slot() >= 0:
 			c.Method, c.Bytes = Rejoin, bitmap.Behind()
 			c.Why = fmt.Sprintf("it was in step when it left, and the bitmap records what was written since: %d MiB", c.Bytes>>20)
 			return c, nil
 		}
 	case c.target.Holds != "" && !r.ours(ctx, c):
-		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), "use another, or wipe it yourself (wipefs)")
+		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), c.target.Advice())
 	}
 	return r.chooseCopy(ctx, c, hasBitmap)
 }

@@ -60,8 +60,8 @@ func (w *waitWhole) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 func (w *waitWhole) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
 var checkAction = action.Action{
-	Name: "superdisk.check", Version: 1,
-	About: "Makes md read both legs and compare them. Differences in sectors that the file system does not use are harmless: they were never written since the array was created or a leg was seeded.",
+	Name: "superdisk.check", Version: 2,
+	About: "Makes md read both legs and compare them. If something differs, what the file system uses is compared once more, and the step fails if written data of files or blocks of the file system differ. Differences elsewhere are harmless: nothing was written there since the array was created or a leg was seeded.",
 	New:   func() action.Task { return &check{array: array{Array: usual}, Rate: 100 << 20} },
 }
 
@@ -97,20 +97,44 @@ func (c *check) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 	if err != nil {
 		return nil, err
 	}
-	differ, err := superdisk.Compare(ctx, m, a.UUID, c.Rate, call.Progress)
-	return action.Facts{"bytes_that_differ": differ}, err
+	found, err := superdisk.CompareFully(ctx, m, a.UUID, c.Rate, program, action.Mark(call), call.Progress)
+	if err != nil {
+		return nil, err
+	}
+	call.Progress(1, found.String())
+	kept, err := records(on)
+	if err != nil {
+		return nil, err
+	}
+	s, err := superdisk.Inspect(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if is, there := s.Find(a.UUID); there {
+		if err := kept.HaveCompared(ctx, s, is, found); err != nil {
+			return nil, err
+		}
+	}
+	out := action.Facts{"bytes_that_differ": found.Differ, "found": found.String()}
+	if found.Unknown == "" {
+		out["bytes_in_files"], out["bytes_of_the_file_system"] = found.InFiles, found.Other
+	}
+	if !found.Clean() {
+		return out, &hint.PermanentError{Reason: fmt.Sprintf("array %s: %s", a.Label(), found), Advice: superdisk.WhichIsRight}
+	}
+	return out, nil
 }
 
 // Verify has nothing to add: the act has read all.
 func (c *check) Verify(context.Context, *cluster.Cluster, action.Facts) error { return nil }
 
 // AwaitInFlight ends a comparison whose Plimsoll has died.
-func (c *check) AwaitInFlight(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+func (c *check) AwaitInFlight(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 	m, a, err := c.there(ctx, on)
 	if err != nil {
 		return err
 	}
-	return superdisk.StopComparing(ctx, m, a.Device)
+	return errors.Join(superdisk.StopComparing(ctx, m, a.Device), action.AwaitProcesses(ctx, m, call))
 }
 
 var wipeAction = action.Action{

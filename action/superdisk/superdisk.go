@@ -91,6 +91,23 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 	return kept.Note(ctx, s)
 }
 
+// startedAlone is note of an array that was just started from one leg, with a new bitmap.
+func (a array) startedAlone(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
+	kept, err := records(on)
+	if err != nil {
+		return err
+	}
+	s, err := superdisk.Inspect(ctx, m)
+	if err != nil {
+		return err
+	}
+	err = kept.Note(ctx, s)
+	if is, there := s.Find(a.Array); err == nil && there && is.Degraded > 0 {
+		err = kept.StartedAlone(ctx, s, is)
+	}
+	return err
+}
+
 // leaves records that a leg is taken out, before it is.
 func leaves(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, leg superdisk.Leg) error {
 	kept, err := records(on)
