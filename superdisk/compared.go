@@ -83,11 +83,11 @@ func CompareFully(ctx context.Context, m infra.Machine, ref string, rate int64, 
 		c.Unknown = a.Files + " does not report its used blocks"
 		return c, nil
 	}
+	var d seed.Differ
 	super, err := ReadSuperblock(ctx, m, local.Device)
-	if err != nil {
-		return c, err
+	if err == nil {
+		d, err = compareUsed(ctx, m, seed.Order{Compare: true, Mount: a.Mount, Source: local.Device, Target: network.Device, Offset: super.DataOffset(), Rate: 2 * rate}, program, mark, tell)
 	}
-	d, err := compareUsed(ctx, m, seed.Order{Compare: true, Mount: a.Mount, Source: local.Device, Target: network.Device, Offset: super.DataOffset(), Rate: 2 * rate}, program, mark, tell)
 	switch {
 	case ctx.Err() != nil:
 		return c, context.Cause(ctx)
