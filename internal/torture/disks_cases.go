@@ -52,6 +52,9 @@ var diskCases = [][]diskCase{{
 		return []string{"node=" + d.at, "after=2s", "for=1m"}
 	}},
 	{book: "superdisk/check", begin: (*disks).serving, done: whole, undone: whole, inputs: onNode},
+	{book: "superdisk/start", begin: (*disks).rested, done: whole, undone: waiting, inputs: func(d *disks) []string {
+		return []string{"node=" + d.at, "uuid=" + d.uuid(), "mount=" + dataAt}
+	}},
 	{book: "superdisk/emergency-start", begin: (*disks).lost, done: networkOnly, undone: waiting, inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "network=n1/network", "mount=" + dataAt}
 	}},
@@ -99,6 +102,15 @@ func (d *disks) detached(ctx context.Context) error {
 		return err
 	}
 	return d.do(ctx, "superdisk/detach-network", onNode(d)...)
+}
+
+// rested begins with both legs in step, of which no array runs, as after a start of the machine.
+func (d *disks) rested(ctx context.Context) error {
+	if err := d.serving(ctx); err != nil {
+		return err
+	}
+	_, err := d.machines[d.at].sh(ctx, still)
+	return err
 }
 
 // lost begins without the server, the array and the local disk: only the network leg is left.

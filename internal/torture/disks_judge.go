@@ -449,6 +449,16 @@ func (d *disks) uuid() string {
 	if err != nil {
 		return ""
 	}
-	a, _ := s.Find(arrayName)
-	return a.UUID
+	if a, there := s.Find(arrayName); there {
+		return a.UUID
+	}
+	device, err := d.device(ctx, d.at, d.network) // it is stopped
+	if err != nil {
+		return ""
+	}
+	super, err := superdisk.ReadSuperblock(ctx, d.machines[d.at], device)
+	if err != nil {
+		return ""
+	}
+	return super.UUID()
 }

@@ -46,7 +46,8 @@ func newStatus(c console.Streams) *cobra.Command {
 		Short:             "Show the legs of each node's array, the progress of a rebuild, and what to do next",
 		Long: `Show the RAID1 arrays of each node of a cluster, or of this machine: both legs with their device, volume, state and errors, since when
 they are in step, how far a missing leg is behind, the progress of a rebuild and its limits, which leg serves reads (by the kernel's
-counters), whether this kernel is suitable, and what to do next.
+counters), whether this kernel is suitable, how the legs compared last, and what to do next. Where no array runs, as after a start of the
+machine, it shows the arrays that are stopped, and the runbook that starts them.
 
 The command reads one page of each leg in a separate process, so a disk that hangs cannot block it; with --watch, only of legs that have
 answered no request since the check before. Each result is recorded in
@@ -243,7 +244,7 @@ func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.R
 	for _, a := range n.Stopped {
 		r, _ := records.Read(ctx, a.UUID)
 		n.Record[a.UUID] = r
-		if _, runs := s.Find(a.UUID); !runs {
+		if is, there := s.Find(a.UUID); !there || !is.Running() {
 			n.Advice[a.UUID] = p.named(a.Advise(r, time.Now()))
 		}
 	}
