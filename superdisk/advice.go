@@ -70,6 +70,10 @@ func Advise(a Array, k Kernel, r Record) (all []Advice) {
 	case a.Degraded == 0 && !hasNetwork:
 		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
 	}
+	if c := r.Compared; c != nil && !c.Clean() {
+		say(true, WhichIsRight(command("plan", "superdisk/detach-network", ""), command("plan", "superdisk/reattach-network", " -i network="+hint.FillIn)),
+			"compared at %s: %s", c.At.UTC().Format("2006-01-02 15:04:05Z"), c)
+	}
 	if hasNetwork && network.InStep() && network.Timeout > endless {
 		say(false, command("run", "superdisk/give-up-hung", "")+", while the array is in use; or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",
 			"the kernel gives up a request to the network leg %s only after %s: if its volume hangs, writes stop for as long", network.Device, network.Timeout.Round(time.Second))

@@ -51,9 +51,12 @@ func (c Compared) String() string {
 	return "the legs differ in " + strings.Join(parts, " and in ")
 }
 
-// WhichIsRight is the advice where something differs: md does not know which leg has the right data, and nor do we.
-const WhichIsRight = "find out which leg is right before anything is copied: the database reads from the local leg, so its own checks (CHECK TABLE, nodetool verify) test that one. " +
-	"If they find nothing, take the network leg out (superdisk/detach-network), and add a blank volume in its place (superdisk/reattach-network), to which everything is copied; keep the old one until then. Otherwise ask a person who knows the data"
+// WhichIsRight is the advice where something differs, with the commands that take the network leg out and add another: md does not know which leg
+// has the right data, and nor do we.
+func WhichIsRight(detach, reattach string) string {
+	return "find out which leg is right before anything is copied: the database reads from the local leg, so its own checks (CHECK TABLE, nodetool verify) test that one. " +
+		"If they find nothing, take the network leg out (" + detach + "), and add a blank volume in its place (" + reattach + "), to which everything is copied; keep the old one until then. Otherwise ask a person who knows the data"
+}
 
 // CompareFully is Compare, and where something differs it finds out what that belongs to.
 func CompareFully(ctx context.Context, m infra.Machine, ref string, rate int64, program func(context.Context, infra.Machine) (infra.Command, error), mark string, tell func(float64, string)) (Compared, error) {

@@ -187,9 +187,14 @@ func (g guest) compares(network string) {
 		g.t.Errorf("two pages of f2, which lies at sector %s, are not the same on both legs: %+v", spoiled, c)
 	}
 	g.sh("dd if=/run/f2 of=/run/data/f2 bs=1M conv=notrunc,fsync 2>/dev/null")
+	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/compared.log", Mark: "/writer", Args: []string{"-c",
+		`while [ ! -e /run/compared ]; do dd if=/dev/urandom of=/run/data/w1 bs=4k count=1 conv=notrunc,fsync 2>/dev/null; done`}})
+	must(g.t, err)
 	if c := compare(); !c.Clean() {
-		g.t.Errorf("f2 was written again: %+v", c)
+		g.t.Errorf("f2 was written again, and another file is written meanwhile: %+v", c)
 	}
+	g.sh("touch /run/compared")
+	must(g.t, writing.Wait(ctx))
 }
 
 // onLocalAlone has a look at the local leg with the network leg out, and brings that back.

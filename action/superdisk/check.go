@@ -120,7 +120,7 @@ func (c *check) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 		out["bytes_in_files"], out["bytes_of_the_file_system"] = found.InFiles, found.Other
 	}
 	if !found.Clean() {
-		return out, &hint.PermanentError{Reason: fmt.Sprintf("array %s: %s", a.Label(), found), Advice: superdisk.WhichIsRight}
+		return out, &hint.PermanentError{Reason: fmt.Sprintf("array %s: %s", a.Label(), found), Advice: superdisk.WhichIsRight("superdisk/detach-network -i node="+c.Node, "superdisk/reattach-network -i node="+c.Node)}
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package seed
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -144,21 +145,22 @@ func whose(mount string, pages []int64) (*Differ, error) {
 		return d, err
 	}
 	err = filepath.WalkDir(mount, func(at string, entry fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil // it was removed meanwhile
-		}
-		if entry.IsDir() {
-			if is, err := entry.Info(); err == nil && device(is) != device(root) {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if is, err := entry.Info(); err == nil && !sameDevice(is, root) {
 				return filepath.SkipDir // another file system is mounted there
 			}
 			return nil
-		}
-		if !entry.Type().IsRegular() {
+		case !entry.Type().IsRegular():
 			return nil
 		}
 		extents, err := extentsOf(at)
-		if err != nil {
-			return nil // so its pages count as of no file
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("find out where %s lies: %w", at, err)
 		}
 		hit := false
 		for _, e := range extents {
@@ -189,11 +191,10 @@ func whose(mount string, pages []int64) (*Differ, error) {
 	return d, err
 }
 
-func device(is fs.FileInfo) uint64 {
-	if s, ok := is.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Dev)
-	}
-	return 0
+func sameDevice(one, other fs.FileInfo) bool {
+	a, isA := one.Sys().(*syscall.Stat_t)
+	b, isB := other.Sys().(*syscall.Stat_t)
+	return isA && isB && a.Dev == b.Dev
 }
 
 // The interface FS_IOC_FIEMAP of the kernel's include/uapi/linux/fiemap.h: where the data of a file lies.

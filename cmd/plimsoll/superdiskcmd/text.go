@@ -91,8 +91,8 @@ func printSuperdisks(out io.Writer, n superdiskNode) {
 		}
 		_ = w.Flush()
 		printMissing(out, n, a)
-		if c := record.Compared; c != nil {
-			printCompared(out, *c)
+		if c := record.Compared; c != nil && c.Clean() { // else it is advice
+			fmt.Fprintf(out, "  compared at %s: %s\n", moment(c.At), c)
 		}
 		printAdvice(out, n.Advice[a.Device])
 	}
@@ -100,15 +100,6 @@ func printSuperdisks(out io.Writer, n superdiskNode) {
 
 // moment is a time of the record, which is kept in UTC.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
-
-// printCompared says how the legs compared last.
-func printCompared(out io.Writer, c superdisk.Compared) {
-	if c.Clean() {
-		fmt.Fprintf(out, "  compared at %s: %s\n", moment(c.At), c)
-		return
-	}
-	fmt.Fprintf(out, "! compared at %s: %s\n  next: %s\n", moment(c.At), c, superdisk.WhichIsRight)
-}
 
 func printAdvice(out io.Writer, all []superdisk.Advice) {
 	for _, advice := range all {

@@ -200,7 +200,8 @@ func TestTheStatusRemembersAComparisonAndAStartFromOneLeg(t *testing.T) {
 	show := func(a superdisk.Array, r superdisk.Record) string {
 		var out bytes.Buffer
 		r.Complete(&a)
-		printSuperdisks(&out, superdiskNode{Status: superdisk.Status{Machine: "db1", Arrays: []superdisk.Array{a}}, Record: map[string]superdisk.Record{a.Device: r}})
+		printSuperdisks(&out, superdiskNode{Status: superdisk.Status{Machine: "db1", Arrays: []superdisk.Array{a}}, Record: map[string]superdisk.Record{a.Device: r},
+			Advice: map[string][]superdisk.Advice{a.Device: place{cluster: "orders", node: "db1"}.named(superdisk.Advise(a, superdisk.KernelOf("6.1.0"), r)...)}})
 		return string(bytes.ReplaceAll(out.Bytes(), []byte("\u202f"), []byte(" ")))
 	}
 	var r superdisk.Record
