@@ -123,6 +123,8 @@ func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
 			c.Method, c.Bytes = Rejoin, bitmap.Behind()
 			c.Why = fmt.Sprintf("it was in step when it left, and the bitmap records what was written since: %d MiB", c.Bytes>>20)
 			return c, nil
+		case hasBitmap && theirs.Slot() >= 0:
+			c.Why = "the bitmap was made after it left, and does not know what it lacks: the array was started without it; "
 		}
 	case c.target.Holds != "" && !r.ours(ctx, c):
 		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), c.target.Advice())
@@ -160,11 +162,11 @@ func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choi
 		without = fmt.Sprintf("%s has bad blocks, which md must pass on", c.source.Device)
 	}
 	if without != "" {
-		c.Method, c.Bytes, c.Why = Whole, c.super.Size(), without+": md copies the whole device"
+		c.Method, c.Bytes, c.Why = Whole, c.super.Size(), c.Why+without+": md copies the whole device"
 		return c, nil
 	}
 	c.Method, c.Bytes = Seeding, used
-	c.Why = fmt.Sprintf("%s uses %d MiB of %d MiB; md then copies what was written meanwhile", c.array.Mount, used>>20, c.super.Size()>>20)
+	c.Why += fmt.Sprintf("%s uses %d MiB of %d MiB; md then copies what was written meanwhile", c.array.Mount, used>>20, c.super.Size()>>20)
 	return c, nil
 }
 

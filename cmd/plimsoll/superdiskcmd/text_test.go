@@ -2,11 +2,13 @@ package superdiskcmd
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/hint"
 	"plimsoll/superdisk"
 )
 
@@ -235,5 +237,18 @@ func TestTheStatusRemembersAComparisonAndAStartFromOneLeg(t *testing.T) {
 	r.Legs["vol-0abc"] = leg
 	if got := show(a, r); !strings.Contains(got, "the array was started without its network leg: all 956 MiB are copied to one that comes back\n") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A machine that could not be asked is named with what is done if it is lost; JSON says nothing of a kernel that nobody has seen.
+func TestAMachineThatCannotBeAskedIsToldOf(t *testing.T) {
+	n := superdiskNode{Node: "db1", Error: "connection refused"}
+	var out, said strings.Builder
+	err := superdiskStatus{cluster: "orders"}.once(t.Context(), console.Streams{Out: &out, Err: &said}, func() []superdiskNode { return []superdiskNode{n} })
+	if err == nil || !strings.Contains(err.Error(), "node db1: connection refused") || !strings.Contains(hint.Of(err), "superdisk/recover-node --cluster orders -i lost=db1 -i to=FILL_IN") || said.Len() > 0 {
+		t.Errorf("%v, %q, %s", err, hint.Of(err), said.String())
+	}
+	if data, err := json.Marshal(n); err != nil || strings.Contains(string(data), "kernel") || strings.Contains(string(data), "0001-01-01") {
+		t.Errorf("%s, %v", data, err)
 	}
 }
