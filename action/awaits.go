@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"plimsoll/cluster"
+	"plimsoll/infra"
 )
 
 // Awaits is something that a task needs and does not find, and that an earlier step of its runbook may bring.
@@ -27,15 +28,15 @@ func (a Awaits) From(brought []string) bool {
 	return slices.ContainsFunc(brought, func(what string) bool { return what == Anything || slices.Contains(a.Any, what) })
 }
 
-// Volume is a volume as a step says it: its name among those of a node, that of another node before a slash, or its id.
+// Volume is a volume as a step says it: its name among those of a node, that of another node before a slash, its id, or its serial number.
 func Volume(ctx context.Context, on *cluster.Cluster, node, said string) []string {
 	owner, name := cluster.VolumeOwner(node, said)
-	all := []string{"volume " + owner + "/" + name}
+	all := []string{"volume " + owner + "/" + name, "volume " + infra.VolumeSerial(said)}
 	if on.Volumes == nil {
 		return all
 	}
 	if v, err := on.Volume(ctx, node, said); err == nil {
-		all = append(all, "volume "+v.ID)
+		all = append(all, "volume "+v.Serial())
 	}
 	return all
 }
@@ -48,9 +49,6 @@ func Disk(ctx context.Context, on *cluster.Cluster, node, said string) []string 
 	}
 	return all
 }
-
-// AnyDisk is a new device on the machine of a node.
-func AnyDisk(node string) string { return "device on " + node }
 
 // Array is a RAID1 on the machine of a node.
 func Array(node string) string { return "array on " + node }

@@ -53,7 +53,7 @@ func awaitsDisk(ctx context.Context, on *cluster.Cluster, m infra.Machine, node,
 			refusal = &hint.PermanentError{Reason: fmt.Sprintf("%s: volume %s is attached to %s", what, v.ID, orNothing(v.Machine)), Advice: "attach it first, by a step with volume.attach or with the provider's own tool"}
 		}
 	}
-	return awaits(r, what, action.Awaits{Any: append(action.Disk(ctx, on, node, said), action.AnyDisk(node)), Refusal: refusal})
+	return awaits(r, what, action.Awaits{Any: action.Disk(ctx, on, node, said), Refusal: refusal})
 }
 
 func awaits(r action.CheckResult, what string, a action.Awaits) action.CheckResult {

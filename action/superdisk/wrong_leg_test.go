@@ -54,16 +54,16 @@ func TestWhatIsNotThereIsToldWithWhatThereIs(t *testing.T) {
 		any     string
 		why     string
 	}{
-		"no such disk": {[]string{"superdisk.rebuild", "volume: DISK"}, func(*pretend) {}, action.AnyDisk("n1"),
+		"no such disk": {[]string{"superdisk.rebuild", "volume: DISK"}, func(*pretend) {}, "volume n1/DISK on n1",
 			"has no disk DISK; there is /dev/ubda (1024 MiB, mounted at /srv), /dev/ubdb (vol-1, 1024 MiB)"},
-		"no such leg to start from": {[]string{"superdisk.start-alone", "volume: vol-9", "mount: /srv"}, (*pretend).hasNoArray, action.AnyDisk("n1"), "has no disk vol-9; there is /dev/ubda"},
+		"no such leg to start from": {[]string{"superdisk.start-alone", "volume: vol-9", "mount: /srv"}, (*pretend).hasNoArray, "volume vol9 on n1", "has no disk vol-9; there is /dev/ubda"},
 		"no array":                  {[]string{"superdisk.wait-whole"}, (*pretend).hasNoArray, action.Array("n1"), "has no array sd, nor any other RAID1"},
 		"an array that is not started": {[]string{"superdisk.check"}, func(m *pretend) { m.hasNoArray(); m.pages["/dev/ubdb"] = m.recorded("left.superblock") }, action.Array("n1"),
 			"has no array sd that is started; /dev/ubdb is the network leg of array"},
 		"another array":         {[]string{"superdisk.detach", "array: other"}, func(*pretend) {}, action.Array("n1"), "has no array other; it has sd ("},
 		"no place for it":       {[]string{"superdisk.rebuild", "volume: /dev/ubdc"}, func(*pretend) {}, action.Array("n1"), "array sd has all its legs, and /dev/ubdc is none of them: local leg /dev/ubda"},
 		"nothing to give up":    {[]string{"superdisk.give-up"}, (*pretend).hasNoArray, action.Array("n1"), "nor any other RAID1"},
-		"no disk to make blank": {[]string{"superdisk.wipe", "volume: DISK", "uuid: " + recordedUUID}, func(*pretend) {}, action.AnyDisk("n1"), "has no disk DISK"},
+		"no disk to make blank": {[]string{"superdisk.wipe", "volume: DISK", "uuid: " + recordedUUID}, func(*pretend) {}, "volume n1/DISK on n1", "has no disk DISK"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := pretends(t, "whole")
@@ -75,7 +75,7 @@ func TestWhatIsNotThereIsToldWithWhatThereIs(t *testing.T) {
 				with = append(with, array)
 			}
 			r, err := (&stage{}).task(t, c.step[0], with...).Check(t.Context(), m.cluster(nil))
-			if err != nil || r.State != action.Needed || len(r.Awaits) != 1 || !r.Awaits[0].From([]string{c.any}) || r.Awaits[0].From([]string{action.Array("n2"), action.AnyDisk("n2")}) {
+			if err != nil || r.State != action.Needed || len(r.Awaits) != 1 || !r.Awaits[0].From([]string{c.any}) || r.Awaits[0].From([]string{action.Array("n2"), "volume n1/network on n1"}) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			refused(t, r.Awaits[0].Refusal, c.why)

@@ -106,7 +106,7 @@ var (
 
 // Brings is the disk.
 func (a *attach) Brings(ctx context.Context, on *cluster.Cluster) []string {
-	return append(action.Disk(ctx, on, a.Node, a.Volume), action.AnyDisk(a.Node))
+	return action.Disk(ctx, on, a.Node, a.Volume)
 }
 
 // present tells whether the machine has the disk already, if that is asked for. Where no provider is known, one that it has not is refused.
