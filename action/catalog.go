@@ -41,6 +41,9 @@ func (a Action) Bind(with *document.Node) (Task, error) {
 	}
 	if v, ok := t.(Validator); ok {
 		if err := v.Validate(); err != nil {
+			if with.Line == 0 { // it stands in no document: who asked knows the action
+				return nil, document.Problems{with.Errorf("%v", err)}
+			}
 			return nil, document.Problems{with.Errorf("%s: %v", a.Name, err)}
 		}
 	}

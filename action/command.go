@@ -40,6 +40,9 @@ var (
 )
 
 func (c *command) Validate() error {
+	if strings.TrimSpace(c.Run) == "" {
+		return errors.New("run is empty, expected a command")
+	}
 	switch c.Effect {
 	case None, Reversible, Irreversible:
 	default:

@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -34,6 +35,9 @@ func (c *create) Traits() Traits { return Traits{Effect: Reversible, Repeatable:
 func (c *create) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	if !c.made() {
 		_, err := on.Node(ctx, c.Node)
+		if errors.Is(err, cluster.ErrNoNode) {
+			err = hint.With(err, "create the server, and add it to the nodes of "+on.Name+" in the inventory with spare: true, or name a spare that is there")
+		}
 		return CheckResult{State: Needed, Intended: Facts{"node": c.Node}}, err
 	}
 	if on.Grower == nil {

@@ -2,14 +2,26 @@ package action
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
 // Facts are plain values by name, as they go into journals and expressions. Read from JSON, a whole number is an int64, to
 // its last digit, and any other a float64.
 type Facts map[string]any
+
+// String is the facts as a person reads them: in the order of their names, such as follows none, read_only 1.
+func (f Facts) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		parts = append(parts, name+" "+cmp.Or(fmt.Sprint(f[name]), "none"))
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Another stands for the intended value of a fact of which only the change matters, not the value: the process of a server that is
 // restarted.

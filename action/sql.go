@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type execute struct {
 	Statements []string `yaml:"statements,required" doc:"The statements, executed one after another on one connection."`
 	Query      string   `yaml:"check" doc:"A query that returns one value and tells whether it was done. Without it the statements are always executed."`
 	Want       string   `yaml:"want" doc:"With check: the value that means done. NULL is the text NULL."`
+	Tables     []string `yaml:"tables" doc:"Tables that must be there before the statements are executed, each as the statements name it. A plan says which is not there."`
 	Undone     []string `yaml:"undo" doc:"Statements that undo it. They must be safe to execute twice: an undo that was interrupted is executed again from its first statement."`
 	Repeatable bool     `yaml:"repeatable" doc:"Whether it is safe to execute the statements again after they were interrupted half-way. Default false."`
 }
@@ -35,8 +37,15 @@ var (
 	_ Validator      = (*execute)(nil)
 )
 
-// Validate refuses a check without its answer, and the other way round.
+// Validate refuses statements and tables without a text, and a check without its answer, or the other way round.
 func (e *execute) Validate() error {
+	blank := func(text string) bool { return strings.TrimSpace(text) == "" }
+	switch {
+	case len(e.Statements) == 0 || slices.ContainsFunc(e.Statements, blank):
+		return errors.New("statements: one is empty, expected the text of at least one statement")
+	case slices.ContainsFunc(e.Tables, blank):
+		return errors.New("tables: one is empty, expected the name of a table")
+	}
 	if (e.Query == "") != (e.Want == "") {
 		return errors.New("check and want belong together: a query, and its answer when it is done")
 	}
@@ -52,12 +61,15 @@ func (e *execute) Traits() Traits {
 
 func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	statements := strings.Join(e.Statements, "; ")
-	if e.Query == "" {
-		return CheckResult{State: Needed, Intended: Facts{"statements": statements}, Reason: "there is no check: the statements are always executed"}, nil
+	if e.Query == "" && len(e.Tables) == 0 {
+		return e.always(statements), nil
 	}
 	node, err := CheckedOn(ctx, on, e.Node)
 	if err != nil {
 		return CheckResult{}, err
+	}
+	if e.Query == "" {
+		return e.always(statements), e.lookForTables(ctx, on, node)
 	}
 	got, err := on.Value(ctx, node, e.Query)
 	if err != nil {
@@ -68,11 +80,40 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 		f.State = Satisfied
 	} else {
 		f.Intended["statements"] = statements // whoever approves the plan reads them
+		if err := e.lookForTables(ctx, on, node); err != nil {
+			return f, err
+		}
 	}
 	if on.Leads(ctx, node) {
 		f.NotePrimary(e.Node, node)
 	}
 	return f, nil
+}
+
+func (e *execute) always(statements string) CheckResult {
+	return CheckResult{State: Needed, Intended: Facts{"statements": statements}, Reason: "there is no check: the statements are always executed"}
+}
+
+// lookForTables refuses a table that is not there. Of one that the account may not read nothing is known.
+func (e *execute) lookForTables(ctx context.Context, on *cluster.Cluster, node string) error {
+	for _, table := range e.Tables {
+		_, err := on.Column(ctx, node, "SELECT * FROM "+table+" LIMIT 1")
+		switch engine.ClassOf(err) {
+		case engine.Missing:
+			return AbsentTable(table, err)
+		case engine.Denied:
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look for table %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// AbsentTable refuses a table that is not there.
+func AbsentTable(table string, err error) error {
+	return &hint.PermanentError{Reason: "there is no table " + table, Advice: "name a table as SHOW TABLES lists it", Err: err}
 }
 
 func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, error) {

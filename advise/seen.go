@@ -1,16 +1,20 @@
 package advise
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Seen is what a server did while it was observed: its disk I/O, and what its commits waited for. A figure that could not be had is nil,
 // never a 0.
 type Seen struct {
 	Began   time.Time     `json:"began"`
 	For     time.Duration `json:"for_ns"`
-	Seconds int           `json:"seconds"` // readings
+	Seconds int           `json:"seconds"` // that its readings are of
 
 	Product string `json:"product,omitempty"`
 	Version string `json:"version,omitempty"`
+	Changed string `json:"changed,omitempty"` // a sentence that says since when the load was another; empty: it was not
 
 	Disk   *DiskUse   `json:"disk,omitempty"`
 	Commit *CommitUse `json:"commit,omitempty"`
@@ -56,10 +60,40 @@ type CommitUse struct {
 	SemiSync *Figure           `json:"semi_sync,omitempty"`
 	Queue    *Figure           `json:"queue,omitempty"`
 	Group    *Figure           `json:"group,omitempty"` // commits that share a sync of the binary log
-	Sessions float64           `json:"sessions"`        // that do something, on average
-	Waiting  float64           `json:"waiting"`         // of these, those that commit
+	Sessions Figure            `json:"sessions"`        // that do something at once
+	Waiting  Figure            `json:"waiting"`         // of these, those that commit: Total times Rate
 	Source   string            `json:"source"`          // counters, or samples of the sessions once a second
 	Settings map[string]string `json:"settings"`
+	Doubt    string            `json:"doubt,omitempty"` // why the times of commits are left out although they were counted
+}
+
+// Settle holds the figures to Little's law: as many sessions commit as commits a second take time. What contradicts it is left out.
+func (c *CommitUse) Settle() {
+	if c.Total == nil || c.Rate.Mean <= 0 {
+		return
+	}
+	counted := c.Waiting
+	if counted.Mean > 1.2*c.Sessions.Mean+0.2 { // the counters are not read at the same moment
+		c.Doubt = fmt.Sprintf("commits a second times the time of a commit would be %.2g sessions that commit, but only %.2g (%.2g to %.2g) were active", counted.Mean, c.Sessions.Mean, c.Sessions.Low, c.Sessions.High)
+		c.Total, c.Redo, c.Binlog, c.SemiSync, c.Queue, c.Waiting = nil, nil, nil, nil, nil, Figure{}
+		return
+	}
+	// Of commits that are not all timed, those that are speak for the others.
+	by := 1.0
+	if counted.Mean > 0 {
+		by = c.Total.Mean * c.Rate.Mean / counted.Mean
+	}
+	c.Waiting = Figure{Mean: by * counted.Mean, Low: by * counted.Low, High: by * counted.High}
+	c.Sessions.Mean, c.Sessions.High = max(c.Sessions.Mean, c.Waiting.Mean), max(c.Sessions.High, c.Waiting.Mean)
+	if c.Redo != nil {
+		rest := *c.Total
+		for _, part := range []*Figure{c.Redo, c.Binlog, c.SemiSync} {
+			if part != nil {
+				rest = Figure{Mean: rest.Mean - part.Mean, Low: rest.Low - part.High, High: rest.High - part.Low}
+			}
+		}
+		c.Queue = &Figure{Mean: max(rest.Mean, 0), Low: max(rest.Low, 0), High: max(rest.High, 0)}
+	}
 }
 
 // CPUUse is what a server's sessions take of its processors.

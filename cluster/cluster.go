@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -148,10 +149,14 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 		known = append(known, n.Name)
 	}
 	err = fmt.Errorf("cluster %s, node %q: %w", s.Name, name, ErrNoNode)
-	if near := document.Nearest(name, known); near != "" {
+	if near := document.Nearest(name, known); near != "" && !document.NumberApart(name, near) {
 		return Node{}, hint.With(err, "did you mean "+near+"?")
 	}
-	return Node{}, err
+	const most = 8
+	if len(known) == 0 || len(known) > most {
+		return Node{}, err
+	}
+	return Node{}, hint.With(err, "it has "+strings.Join(known, ", "))
 }
 
 // Database returns a node's database; without a name, the primary's. It stays open until the cluster is closed.

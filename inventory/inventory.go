@@ -228,7 +228,7 @@ func (s *Secret) Value(ctx context.Context, m infra.Machine) (engine.Secret, err
 	case s.File != "":
 		data, err := os.ReadFile(s.File)
 		if err != nil {
-			return "", fmt.Errorf("read a secret: %w", err)
+			return "", hint.Missing(fmt.Errorf("read a secret: %w", err), "the inventory expects the secret in that file: put it there, or correct the path")
 		}
 		return SecretText(data), nil
 	}

@@ -2,10 +2,12 @@ package inventory
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"plimsoll/hint"
+	"plimsoll/internal/document"
 )
 
 // Variable names the inventory for every command of a shell; the flag --inventory goes before it.
@@ -46,7 +48,8 @@ func Open() (*Inventory, error) {
 	path, named := Locate()
 	if named {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("read the inventory: %w", err)
+			return nil, (&document.Node{File: path}).Errorf("there is no such file, and $%s names it as the inventory", Variable).
+				WithHint("plimsoll init inventory %s writes one; unset %s has %s looked for here, in the parent folders and in ~/.config/plimsoll", hint.Quoted(path), Variable, File)
 		}
 	}
 	return Read(path)

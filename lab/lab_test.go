@@ -51,7 +51,7 @@ func TestLifeOfACluster(t *testing.T) {
 	if _, err := c.Target("n4"); err == nil {
 		t.Error("a target of no node")
 	} else {
-		refused(t, err, `no node "n4"`, "did you mean n1?")
+		refused(t, err, `no node "n4"`, "it has n1, n2, n3")
 	}
 
 	must(t, c.Stop(ctx, "n2"))

@@ -68,7 +68,7 @@ func (r *roster) noNode(name string, all []*member) error {
 		known = append(known, m.Name)
 	}
 	advice := "it has " + strings.Join(known, ", ")
-	if near := document.Nearest(name, known); near != "" {
+	if near := document.Nearest(name, known); near != "" && !document.NumberApart(name, near) {
 		advice = "did you mean " + near + "?"
 	}
 	return hint.With(fmt.Errorf("cluster %s has no node %q", r.cluster, name), advice)

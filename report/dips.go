@@ -71,10 +71,14 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 		text += ", during " + words
 	}
 	text += ": " + how
+	what := "this dip"
+	if d.Usual && len(effects) > 0 {
+		what = "this rise"
+	}
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
-		text += "; this dip was not over within the " + took + " that followed."
+		text += "; " + what + " was not over within the " + took + " that followed."
 	} else {
-		text += "; this dip lasted " + took + "."
+		text += "; " + what + " lasted " + took + "."
 	}
 	return text + u.through(d)
 }

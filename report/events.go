@@ -141,6 +141,10 @@ func details(d map[string]any) string {
 		if k == "passed" && neither { // a rehearsal that does not count neither passed nor failed
 			continue
 		}
+		if passed, is := d[k].(bool); is && k == "passed" {
+			parts = append(parts, map[bool]string{true: "passed", false: "did not pass"}[passed])
+			continue
+		}
 		if took := number64(d[k]); k == "seconds" && took > 0 {
 			parts = slices.Insert(parts, 0, quantity.Duration(time.Duration(took*float64(time.Second))))
 			continue

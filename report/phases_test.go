@@ -99,7 +99,7 @@ func TestALongDipIsToldByItsPieces(t *testing.T) {
 	}
 	u := run{Start: at(0), Phases: []result.Phase{{Name: "cql/add-node", From: at(40), Dips: []result.Dip{d}}}}
 	plain := func(s string) string { return strings.ReplaceAll(s, "\u202f", " ") }
-	want := "from 0:42 on, 2.0 s after it began, during the first checks: p99 2.5× of the baseline; this dip lasted 58 s." +
+	want := "from 0:42 on, 2.0 s after it began, during the first checks: p99 2.5× of the baseline; this rise lasted 58 s." +
 		" The worst seconds: the first checks p99 6.4× at 0:43; join p99 11.2× and 3 errors at 1:14."
 	if got := plain(u.dip(u.Phases[0], d)); got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -133,7 +133,10 @@ func TestARehearsalThatDoesNotCountNeitherPassedNorFailed(t *testing.T) {
 	if d := details(map[string]any{"run": "r1", "passed": false, "nothing": "its trial was INVALID"}); d != "does not count: its trial was INVALID, run r1" {
 		t.Errorf("it reads %q", d)
 	}
-	if d := details(map[string]any{"run": "r1", "passed": false}); d != "passed false, run r1" {
+	if d := details(map[string]any{"run": "r1", "passed": false}); d != "did not pass, run r1" {
 		t.Errorf("one that failed reads %q", d)
+	}
+	if d := details(map[string]any{"run": "r1", "passed": true}); d != "passed, run r1" {
+		t.Errorf("one that passed reads %q", d)
 	}
 }

@@ -59,7 +59,7 @@ func TestMeaning(t *testing.T) {
 			"The run of own/change failed at step add: no such table."},
 		{result.Verdict{Verdict: f, OneRound: true, ChangeFailed: "the run of own/change failed at step add: no such table", Claims: claims(f, p)},
 			"The run of own/change failed at step add: no such table. Until then, 1 of 2 expectations did not hold."},
-		{result.Verdict{Partial: true}, "The trial was interrupted before it was judged."},
+		{result.Verdict{Partial: true}, "The trial was interrupted before it was judged, or is still running."},
 	} {
 		if got := meaning(c.v); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

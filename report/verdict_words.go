@@ -67,7 +67,7 @@ func amount(v result.Verdict) string {
 	case v.Verdict == analyze.CouldNotRun:
 		return "The trial could not run to its end, and the cause does not answer its question."
 	case v.Verdict == "":
-		return "The trial was interrupted before it was judged."
+		return "The trial was interrupted before it was judged, or is still running."
 	case v.Ended != nil && v.Ended.Unmeasured:
 		return "The trial ended before anything was measured."
 	case v.ChangeFailed != "":
@@ -101,10 +101,8 @@ func failedChange(v result.Verdict, unmet int) string {
 // partly says of what ended before its time why there is only a part of it; "" of what did not.
 func partly(v result.Verdict) string {
 	switch {
-	case !v.Partial:
+	case !v.Partial, v.Ended != nil && v.Ended.Unmeasured: // of the latter the reasons say that nothing was measured
 		return ""
-	case v.Ended != nil && v.Ended.Unmeasured:
-		return "Nothing was measured."
 	case v.Ended != nil && v.Ended.How == result.Interrupted:
 		return "Partial: interrupted; the measurements until then are shown."
 	}

@@ -47,7 +47,10 @@ func (a *Alike) UnmarshalDocument(n *document.Node) error {
 	a.From, a.To, a.Why = said.From, said.To, strings.TrimSpace(said.Why)
 	from, known := amount(a.From)
 	to, knownToo := amount(a.To)
-	if !known || !knownToo || from > to {
+	if known && knownToo && from > to {
+		return n.Errorf("rehearse from %s to %s: the first is the larger one, expected {from: %s, to: %s, why: REASON}", a.From, a.To, a.To, a.From)
+	}
+	if !known || !knownToo {
 		return n.Errorf("rehearse from %q to %q, %s: numbers, sizes such as 512M or times such as 30s", a.From, a.To, expected)
 	}
 	return nil

@@ -14,7 +14,7 @@ func (b *Runbook) Bind(uses string, inputs map[string]any) (action.Task, error) 
 	if !ok {
 		return nil, fmt.Errorf("there is no action %s", uses)
 	}
-	return a.Bind(nodeOf(inputs, &document.Node{File: b.Name + " " + uses}))
+	return a.Bind(nodeOf(inputs, &document.Node{File: uses}))
 }
 
 // Later lists the steps whose output the step's inputs or condition need.

@@ -57,7 +57,7 @@ func (p *programs) compile(text string, s scope, at *document.Node) error {
 	}
 	var located *file.Error
 	if errors.As(err, &located) {
-		return at.Errorf("in %q: %s", text, located.Message)
+		return at.Expression(text, located.Message)
 	}
 	return at.Errorf("in %q: %v", text, err)
 }

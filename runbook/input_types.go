@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -106,6 +107,38 @@ func (b *Runbook) CheckInputs(inputs map[string]any) error {
 		}
 	})
 	return ps.Err()
+}
+
+// Impossible refuses inputs with which a step could never be done, as far as they alone tell: what a plan on any cluster would say.
+func (b *Runbook) Impossible(inputs map[string]any) error {
+	return b.impossible(b.Steps, map[string]any{"inputs": inputs})
+}
+
+func (b *Runbook) impossible(steps []Step, env map[string]any) error {
+	for i := range steps {
+		s := &steps[i]
+		if !b.surelyDone(s, env) {
+			continue
+		}
+		if err := b.impossible(s.Steps, env); err != nil {
+			return err
+		}
+		if s.Uses == "" || hasExpression(s.With) && !ofInputs(s.With) {
+			continue
+		}
+		with, err := b.FillNode(s.With, env)
+		if err != nil {
+			continue
+		}
+		values := map[string]any{}
+		if with != nil {
+			values, _ = with.Plain().(map[string]any)
+		}
+		if _, err := b.Bind(s.Uses, values); err != nil {
+			return fmt.Errorf("step %s: %s", s.ID, reasonOf(err))
+		}
+	}
+	return nil
 }
 
 // surelyDone tells whether a step is not skipped, as far as the inputs tell.

@@ -33,8 +33,11 @@ func (in Input) read(n *document.Node) (any, error) {
 		d, err := document.Duration(n)
 		return d.String(), err
 	}
-	if n.Kind != document.Scalar || n.Text == "" && !n.Quoted { // "" is a text, and says that there is none
+	if n.Kind != document.Scalar {
 		return nil, n.Errorf("%s, expected a text", n.Kind)
+	}
+	if n.Text == "" && (!n.Quoted || in.Default == nil) { // "" is a text, and says that there is none: of what must be given there is one
+		return nil, n.Errorf("it is empty, expected %s", cmp.Or(strings.TrimSuffix(in.About, "."), "a text"))
 	}
 	return n.Text, nil
 }

@@ -62,7 +62,10 @@ func (b *Backoff) UnmarshalDocument(n *document.Node) error {
 	var err1, err2 error
 	b.Least, err1 = time.ParseDuration(least)
 	b.Most, err2 = time.ParseDuration(most)
-	if n.Kind != document.Scalar || err1 != nil || err2 != nil || b.Least < 0 || b.Most < b.Least {
+	if n.Kind == document.Scalar && err1 == nil && err2 == nil && b.Most < b.Least {
+		return n.Errorf("%q: the first is the longer one, expected %s..%s", n.Text, most, least)
+	}
+	if n.Kind != document.Scalar || err1 != nil || err2 != nil || b.Least < 0 {
 		return n.Errorf("%q, expected a wait such as 10s or 10s..2m", n.Text)
 	}
 	return nil

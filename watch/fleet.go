@@ -93,6 +93,23 @@ type Commit struct {
 	Queue     *float64 `json:"queue_seconds,omitempty"`
 	GroupSize *float64 `json:"group_size,omitempty"` // commits for each write of the binary log
 	Untold    []string `json:"not_separable,omitempty"`
+	// Counted are the sums that the means are made of. A mean over several readings is their sum, never the mean of their means.
+	Counted CommitTimes `json:"-"`
+}
+
+// CommitTimes are what a server has counted of its commits since the reading before. One that it does not count is zero.
+type CommitTimes struct{ Total, Redo, Binlog, SemiSync, Group Counted }
+
+// Counted is a sum, and how many it is of: seconds and commits, or commits and the groups that they were written in.
+type Counted struct{ Sum, Of float64 }
+
+// Mean is what one of them comes to; nil where there were none.
+func (c Counted) Mean() *float64 {
+	if c.Of == 0 {
+		return nil
+	}
+	mean := c.Sum / c.Of
+	return &mean
 }
 
 // Channel is one stream of replication that an instance follows.

@@ -183,7 +183,7 @@ type curve struct {
 	unit    quantity.Unit
 }
 
-// windows are the stretches that a point of a curve stands for: of what is read every second, of what is read every ten, and of rates.
+// windows are the stretches that a point of a curve stands for: of what is read every second, of rates of what is read every ten, and of other rates.
 type windows struct{ step, slow, rate string }
 
 // curvesOf are the pictures of an instance; those without data are left out.
@@ -198,7 +198,10 @@ var curvesOf = []curve{
 		return `max(max_over_time(mysql_global_status_threads_running{instance=` + i + `}[` + w.step + `]))`
 	}, quantity.Plain},
 	{"commit", "part", func(i string, w windows) string {
-		return `sum by (part) (avg_over_time(plimsoll_commit_seconds{instance=` + i + `}[` + w.slow + `]))`
+		of := func(counter string) string {
+			return `sum by (part) (rate(` + counter + `{instance=` + i + `}[` + w.slow + `]))`
+		}
+		return of("plimsoll_commit_part_seconds_total") + ` / (` + of("plimsoll_commit_parts_total") + ` > 0)`
 	}, quantity.Seconds},
 	{"iops", "", func(i string, w windows) string {
 		return `max(avg_over_time(plimsoll_iops{instance=` + i + `}[` + w.step + `]))`
@@ -210,7 +213,7 @@ func (s fleetHandlers) curves(ctx context.Context, p *instancePage, book words.B
 	from, to := p.From.Truncate(step), p.To.Truncate(step)
 	p.Begins = from
 	quoted := strconv.Quote(p.Instance.Name)
-	over := windows{seconds(max(step, 2*time.Second)), seconds(max(step, 12*time.Second)), seconds(max(4*step, 15*time.Second))}
+	over := windows{seconds(max(step, 2*time.Second)), seconds(max(step, 25*time.Second)), seconds(max(4*step, 15*time.Second))}
 	frame := newFrame(from, to, step, p.Changes, book)
 	lines, err := s.query(ctx, `sum by (wait) (avg_over_time(plimsoll_aas{instance=`+quoted+`}[`+over.step+`]))`, from, to, step)
 	if err != nil {

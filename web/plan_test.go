@@ -133,7 +133,7 @@ func TestThePlanWarnsOfWritersAndLocks(t *testing.T) {
 	for language, want := range map[words.Language][]string{
 		words.English: {
 			"Several nodes of shop accept writes: n1, n2. If one alone is meant to, make the others read-only first.", "Locked: run 7 holds shop",
-			"cluster stock does not tell whether another run holds it, and may not take the claim of this one yet (n3 refuses)", "Caution: n1 stands in depot too",
+			"Plimsoll cannot tell whether another run holds cluster stock (n3 refuses)", "Caution: n1 stands in depot too",
 		},
 		words.Korean: {"shop의 여러 노드가 쓰기를 받습니다: n1, n2.", "잠김: run 7 holds shop", "stock 클러스터를", "(n3 refuses)", "주의: n1 stands in depot too"},
 	} {

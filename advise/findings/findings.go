@@ -78,20 +78,35 @@ func Report(in Input) *advise.Report {
 	if in.Memory == nil && in.Seen == nil {
 		return r
 	}
-	if in.Aurora != nil {
-		in.use = use
-		if in.Aurora.GiB == 0 && in.Memory != nil {
-			in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
+	if in.Seen != nil && in.Seen.Changed != "" {
+		r.Unknown = append(r.Unknown, in.Seen.Changed)
+	}
+	in.use = use
+	if in.Aurora != nil && in.Aurora.GiB == 0 && in.Memory != nil {
+		in.Aurora.GiB = float64(in.Memory.Data) / (1 << 30)
+	}
+	var reads advise.Finding // the storage's options name what spares them
+	var untold []string
+	var there bool
+	if in.Memory != nil {
+		if reads, there = in.memory(); there {
+			of := &advise.Report{}
+			in.statements(of, &reads)
+			r.Statements, untold = of.Statements, of.Unknown
+			perRead(reads.Options, in.scale())
+			reads.Evidence = append(reads.Evidence, in.scaled()...)
 		}
+	}
+	if in.Aurora != nil {
 		r.Findings = append(r.Findings, adviceOn(in).finding())
 	} else if in.Volume == nil {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
-		in.use = use
-		r.Findings = append(r.Findings, in.storage())
+		r.Findings = append(r.Findings, in.storage(reads.Options))
+		marked(reads.Options, r.Findings[len(r.Findings)-1].Options)
 	}
 	if in.Seen != nil {
-		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting >= noticed*in.Seen.Commit.Sessions) {
+		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting.Mean >= noticed*in.Seen.Commit.Sessions.Mean) {
 			r.Findings = append(r.Findings, f)
 		}
 	}
@@ -100,15 +115,15 @@ func Report(in Input) *advise.Report {
 	} else if in.Class == "" {
 		r.Unknown = append(r.Unknown, "Instances: the class is unknown, and so are its limits and its price: use --class db.m5.2xlarge.")
 	}
+	if onCredits(in.Class) {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("Processors: %s works on CPU credits, and what it sustains is a part of its processors: watch its CPUCreditBalance in CloudWatch. No class of this kind is advised instead of one that has its processors all the time.", in.Class))
+	}
 	if in.Replicas && in.Memory != nil {
 		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
 	}
-	if in.Memory != nil {
-		if f, there := in.memory(); there {
-			in.statements(r, &f)
-			perRead(f.Options)
-			r.Findings = append(r.Findings, f)
-		}
+	if there {
+		r.Findings = append(r.Findings, reads)
+		r.Unknown = append(r.Unknown, untold...)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b advise.Finding) int {
 		switch {
@@ -120,6 +135,15 @@ func Report(in Input) *advise.Report {
 		return 1
 	})
 	return r
+}
+
+// marked marks in one finding the option that is advised in another, where both have it.
+func marked(options, by []advise.Option) {
+	for _, o := range by {
+		if i := slices.IndexFunc(options, func(p advise.Option) bool { return p.Name == o.Name }); o.Advised && i > 0 {
+			options[i].Advised = true
+		}
+	}
 }
 
 // noPlace says that the cloud did not tell what the server runs on.

@@ -95,7 +95,7 @@ func (h History) fitting(was price.Class, larger bool) []string {
 		c := h.Prices.Classes[name]
 		p := h.Prices.Class(name)
 		cheaper := now.Known() && p.Known() && p.Month < now.Month
-		if name == h.Class || !p.Known() || !larger && !cheaper || larger && c.Cores < was.Cores || c.GiB*poolShare*(1<<30) < h.Pool || h.Pool == 0 && c.GiB < was.GiB {
+		if name == h.Class || onCredits(name) || !p.Known() || !larger && !cheaper || larger && c.Cores < was.Cores || c.GiB*poolShare*(1<<30) < h.Pool || h.Pool == 0 && c.GiB < was.GiB {
 			continue
 		}
 		if h.breaches(c) == 0 {

@@ -60,7 +60,7 @@ func (in Input) otherClasses() (names []string) {
 	for _, name := range in.Prices.ClassNames() {
 		c := in.Prices.Classes[name]
 		near := c.Cores >= now.Cores/2 && c.Cores <= 2*now.Cores
-		if name != in.Class && near && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB && c.GiB != now.GiB {
+		if name != in.Class && near && (!onCredits(name) || onCredits(in.Class)) && c.GiB >= now.GiB/2 && c.GiB <= 4*now.GiB && c.GiB != now.GiB {
 			names = append(names, name)
 		}
 	}
@@ -73,7 +73,7 @@ func (in Input) otherClasses() (names []string) {
 	return names
 }
 
-// cheapest is one class of each memory, number and kind of processors: that with the lowest price, else the first. A sentence names the others.
+// cheapest is one class of each memory, number and kind of processors: that with the lowest price, of several the newest. A sentence names the others.
 func (in Input) cheapest(names []string) (listed, left []string) {
 	type kind struct {
 		gib       float64
@@ -89,7 +89,10 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 		k := of(name)
 		was, there := best[k]
 		p, before := in.Prices.Class(name), in.Prices.Class(was)
-		if !there || p.Known() && (!before.Known() || p.Month < before.Month) {
+		switch {
+		case !there, p.Known() && (!before.Known() || p.Month < before.Month):
+			best[k] = name
+		case p.Known() == before.Known() && p.Month == before.Month && generation(name) > generation(was):
 			best[k] = name
 		}
 	}
@@ -113,6 +116,23 @@ func (in Input) cheapest(names []string) (listed, left []string) {
 	return listed, left
 }
 
+// generation is the number in the name of a class: 6 of db.r6i.2xlarge.
+func generation(class string) (n int) {
+	_, family, _ := strings.Cut(class, ".")
+	for _, c := range family {
+		switch {
+		case c >= '0' && c <= '9':
+			n = 10*n + int(c-'0')
+		case n > 0 || c == '.':
+			return n
+		}
+	}
+	return n
+}
+
+// onCredits tells whether a class gets its processors by credits: what it sustains is a part of them.
+func onCredits(class string) bool { return strings.HasPrefix(class, "db.t") }
+
 // at is the prediction at a size, between the points of the drawn curve; false beyond it.
 func at(m *advise.Memory, bytes int64) (advise.Point, bool) {
 	i := slices.IndexFunc(m.Line, func(p advise.Point) bool { return p.Bytes >= bytes })
@@ -131,6 +151,9 @@ func at(m *advise.Memory, bytes int64) (advise.Point, bool) {
 }
 
 func (in Input) reads(p advise.Point) advise.Effect {
+	if p.Doubt == "" && in.Seen != nil && in.Seen.Changed != "" {
+		p.Doubt = "the load changed during the observation"
+	}
 	return advise.Effect{What: "reads a second from disk", Unit: "per_second", Now: in.Memory.Curve.Now.Reads, Then: p.Reads, Low: p.Low, High: p.High, Note: p.Doubt, Load: in.Memory.Requests}
 }
 

@@ -160,15 +160,15 @@ func (in Input) option(name string, st advise.Statement, left advise.Figure) adv
 	return advise.Option{Name: name, Effects: []advise.Effect{e}}
 }
 
-// perRead says what each option costs for a read a second less.
-func perRead(options []advise.Option) {
+// perRead says what each option costs for a read a second less, one of the server's standing for so many.
+func perRead(options []advise.Option, scale float64) {
 	for i, o := range options {
 		for _, e := range o.Effects {
 			if e.What == "reads a second from disk" && e.Now-e.Then > 0.5 && o.Change.Known() && o.Change.Month >= 0 {
-				price := o.Change.Month / (e.Now - e.Then)
-				options[i].PerRead, options[i].PerReadLow, options[i].PerReadHigh = &price, max(o.Change.Low, 0)/(e.Now-e.Low), advise.Forever
+				price := o.Change.Month / (e.Now - e.Then) / scale
+				options[i].PerRead, options[i].PerReadLow, options[i].PerReadHigh = &price, max(o.Change.Low, 0)/(e.Now-e.Low)/scale, advise.Forever
 				if e.Now-e.High > 0.5 {
-					options[i].PerReadHigh = o.Change.High / (e.Now - e.High)
+					options[i].PerReadHigh = o.Change.High / (e.Now - e.High) / scale
 				}
 			}
 		}

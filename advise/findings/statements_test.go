@@ -56,7 +56,7 @@ func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
 	if got := index.Effects[0]; !(got.Low < got.Then && got.Then < got.High) {
 		t.Errorf("an index's figure without its error: %+v", got)
 	}
-	larger := option(t, f, "db.r5.2xlarge")
+	larger := option(t, f, "db.r6i.2xlarge")
 	if larger.PerRead == nil || *larger.PerRead <= 0 {
 		t.Errorf("memory is not priced by reads removed: %+v", larger)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // storage judges the operations on the disk by what the volume and the class give, and prices what would give more.
-func (in Input) storage() advise.Finding {
+func (in Input) storage(reads []advise.Option) advise.Finding {
 	v, m := *in.Volume, in.use
 	class := in.Prices.Classes[in.Class]
 	gives, by := limit(v, class)
@@ -40,7 +40,7 @@ func (in Input) storage() advise.Finding {
 	most, mostBy := flowsAtMost(v, class)
 	switch {
 	case gives == 0:
-		f.Title = "The disk has no known limit"
+		f.Title = "How many operations the disk sustains is unknown"
 	case in.spent():
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The burst bucket is empty, and the disk is at its limit of %.0f operations per second: the real demand may be higher than what was observed", gives)
@@ -50,7 +50,8 @@ func (in Input) storage() advise.Finding {
 		f.Evidence = append(f.Evidence, cutOff)
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
 		f.Urgent = true
-		f.Title = fmt.Sprintf("The burst ends in %s, and with it %.0f of %.0f operations per second", span(seconds), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
+		f.Title = fmt.Sprintf("The burst ends in %s (%s to %s), and with it %.0f of %.0f operations per second", span(seconds),
+			span(lasts(v, in.Balance, max(m.Peak, m.IOPS.High))), span(lasts(v, in.Balance, m.IOPS.Low)), max(m.IOPS.Mean-gives, 0), m.IOPS.Mean)
 	case m.Peak >= 0.97*gives && (v.Bucket().Size == 0 || m.Peak >= 0.97*burst):
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The disk is at its limit of %.0f operations per second, set by the %s: the real demand may be higher than what was observed", gives, by)
@@ -73,7 +74,12 @@ func (in Input) storage() advise.Finding {
 	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean), bytes) {
 		f.Options = append(f.Options, in.storageOption(o.name, o.volume, math.NaN()))
 	}
-	if !advise1(f.Options, max(m.Peak, m.IOPS.Mean), bytes) {
+	need := max(m.Peak, m.IOPS.Mean)
+	peaks := slices.Repeat([]float64{need}, len(f.Options))
+	for _, s := range in.sparing(reads) {
+		f.Options, peaks = append(f.Options, s.Option), append(peaks, s.peak)
+	}
+	if !advise1(f.Options, peaks, bytes) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at %.0f %% of its limits.", 100*headroom))
 	}
 	return f
@@ -119,6 +125,9 @@ func flowsAtMost(v storage.Volume, class price.Class) (most float64, by string) 
 }
 
 func describe(v storage.Volume, balance float64) string {
+	if v.Base() == 0 {
+		return fmt.Sprintf("The volume is %s of %s: how many operations per second it sustains is unknown.", v.Type, gib(v.GiB))
+	}
 	s := fmt.Sprintf("The volume is %s of %s: %.0f operations per second sustained", v.Type, gib(v.GiB), v.Base())
 	if v.Bucket().Size > 0 {
 		s += fmt.Sprintf(", %.0f while it bursts", v.Burst())
@@ -224,9 +233,11 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	if by == "instance" {
 		note = "the class allows no more"
 	}
-	o.Effects = append(o.Effects, advise.Effect{What: "sustained operations per second", Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
+	if gives > 0 { // else nothing is known of it
+		o.Effects = append(o.Effects, advise.Effect{What: sustained, Unit: "per_second", Now: nowGives, Then: gives, Low: gives, High: gives, Note: note})
+	}
 	if in.spent() {
-		e := advise.Effect{What: "until the burst ends", Unit: "seconds", Then: advise.Forever, Low: advise.Forever, High: advise.Forever}
+		e := advise.Effect{What: ended, Unit: "seconds", Then: advise.Forever, Low: advise.Forever, High: advise.Forever}
 		if after := finite(lasts(v, balance, max(m.Peak, m.IOPS.Mean))); v == *in.Volume {
 			e.Then, e.Low, e.High = 0, 0, 0
 		} else if after < advise.Forever {
@@ -235,7 +246,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 		o.Effects = append(o.Effects, e)
 	} else if before, after := lasts(*in.Volume, in.Balance, m.IOPS.Mean), lasts(v, balance, m.IOPS.Mean); !math.IsInf(before, 1) || !math.IsInf(after, 1) {
 		o.Effects = append(o.Effects, advise.Effect{
-			What: "until the burst ends", Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, max(m.Peak, m.IOPS.High))), High: finite(lasts(v, balance, m.IOPS.Low)),
+			What: ended, Unit: "seconds", Now: finite(before), Then: finite(after), Low: finite(lasts(v, balance, max(m.Peak, m.IOPS.High))), High: finite(lasts(v, balance, m.IOPS.Low)),
 		})
 	}
 	if most, by := flow(v, class); most > 0 && m.Bytes > 0 {
@@ -273,8 +284,12 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	return o
 }
 
-// throughput is what the effect of a volume's MiB a second is called.
-const throughput = "throughput at most"
+// What the effects of a volume are called.
+const (
+	throughput = "throughput at most" // MiB a second
+	sustained  = "sustained operations per second"
+	ended      = "until the burst ends"
+)
 
 // VolumeText writes a volume as --volume takes it: gp3:800GiB:12000:700, the last two its operations and MiB a second where they are provisioned.
 func VolumeText(v storage.Volume) string {
@@ -327,7 +342,11 @@ func (in Input) changing(name string, v storage.Volume) (risk, undo string) {
 	case v.GiB > from.GiB:
 		return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile; no other change for six hours", "storage cannot shrink: a replica with the old size, promoted"
 	}
-	return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile, no slower than before; no other change for six hours", "change the type back, six hours later"
+	undo = "change the type back, six hours later"
+	if from.Type == v.Type {
+		undo = "set operations and throughput back to what they were, six hours later"
+	}
+	return "the volume is optimised for " + optimised(from.GiB) + " and serves meanwhile, no slower than before; no other change for six hours", undo
 }
 
 func parts(v storage.Volume) float64 {
@@ -335,12 +354,12 @@ func parts(v storage.Volume) float64 {
 	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
 }
 
-// advise1 marks the cheapest option that holds the rate and the throughput all the time with room; of options without a price none. It tells whether
-// there is one.
-func advise1(options []advise.Option, iops, bytes float64) bool {
+// advise1 marks the cheapest option that holds its peak and the throughput all the time with room; of options without a price none. It tells
+// whether there is one.
+func advise1(options []advise.Option, peaks []float64, bytes float64) bool {
 	best := -1
 	for i, o := range options {
-		if len(o.Effects) == 0 || o.Effects[0].Then < iops/headroom-1 || !o.Price.Known() {
+		if len(o.Effects) == 0 || o.Effects[0].Then < peaks[i]/headroom-1 || !o.Price.Known() {
 			continue
 		}
 		if slices.ContainsFunc(o.Effects, func(e advise.Effect) bool { return e.What == throughput && e.Then < bytes/headroom-1 }) {
@@ -358,6 +377,8 @@ func advise1(options []advise.Option, iops, bytes float64) bool {
 
 func span(seconds float64) string {
 	switch {
+	case math.IsInf(seconds, 1):
+		return "never"
 	case seconds < 120:
 		return fmt.Sprintf("%.0f seconds", seconds)
 	case seconds < 7200:

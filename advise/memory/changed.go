@@ -30,18 +30,28 @@ func changed(intervals []Interval) (c change, is bool) {
 	} {
 		values := make([]float64, len(intervals))
 		for n, i := range intervals {
-			values[n] = math.Log(max(of(i), 1e-3))
+			values[n] = max(of(i), 1e-3)
 		}
-		at, t, before, now := split(values)
-		if math.Abs(now-before) < math.Log(muchMore) || t < farApart || is && c.what < what {
+		at, before, now, became := Changed(values)
+		if !became || is && c.what < what {
 			continue
 		}
-		c, is = change{at: at, what: what, before: math.Exp(before), now: math.Exp(now)}, true
+		c, is = change{at: at, what: what, before: before, now: now}, true
 		for _, i := range intervals[:at] {
 			c.after += time.Duration(i.Seconds * float64(time.Second))
 		}
 	}
 	return c, is
+}
+
+// Changed tells whether positive values became others, and from which on, with the geometric means before and since.
+func Changed(values []float64) (at int, before, now float64, is bool) {
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = math.Log(v)
+	}
+	at, t, a, b := split(logs)
+	return at, math.Exp(a), math.Exp(b), math.Abs(a-b) >= math.Log(muchMore) && t >= farApart
 }
 
 // split finds where the mean before and the mean after are farthest apart, in standard errors.

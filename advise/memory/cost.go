@@ -86,9 +86,15 @@ func (w *stallWatch) tooMuch(most time.Duration) error {
 		return nil
 	}
 	return &Unable{
-		Reason: fmt.Sprintf("a list of its pages held the server up for %s, more than %s: sampling has stopped", slices.Min(last).Round(time.Millisecond), most),
+		Reason: fmt.Sprintf("a list of its pages held the server up for %s, more than %s: sampling has stopped", roundedUp(slices.Min(last)), most),
 		Advice: fmt.Sprintf("observe a replica (--node), or allow more: --max-stall %s", (2 * slices.Min(last)).Round(time.Millisecond)),
 	}
+}
+
+// roundedUp is a time to a tenth of a millisecond, never less than it was: it is compared with a limit.
+func roundedUp(d time.Duration) time.Duration {
+	const to = 100 * time.Microsecond
+	return (d + to - 1).Truncate(to)
 }
 
 func (w *stallWatch) cost(by string, all time.Duration) advise.Cost {

@@ -21,6 +21,8 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 	if is {
 		intervals = intervals[other.at:]
 		r.Explained = append(r.Explained, other.note(o.Began))
+	} else if len(intervals) < 2*leastAround {
+		r.Notes = append(r.Notes, fmt.Sprintf("Whether the load changed during the observation cannot be told from %d lists of pages: it takes %d. Observe for longer (--for) if it may have.", len(intervals)+1, 2*leastAround+1))
 	}
 	var c Counts
 	seconds := 0.0

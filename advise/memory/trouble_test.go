@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -113,6 +114,20 @@ func TestALoadThatChangesInBetweenIsTold(t *testing.T) {
 	}
 }
 
+// From a few lists nothing is told of a load that changed, and that is said.
+func TestTooFewListsToTellAChangeAreSaid(t *testing.T) {
+	const seed = 6
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	cache := engine.PageCache{Pages: 1000, Size: 1000 * 16384, PageSize: 16384, Data: 1000}
+	for n, said := range map[int]bool{15: true, 16: false} {
+		r := Reported(&Observation{Cache: cache, Intervals: load(rng, n, 10_000, 0.05), Took: time.Minute, Every: 1}, nil, 1)
+		if got := strings.Contains(strings.Join(r.Notes, " "), fmt.Sprintf("cannot be told from %d lists of pages: it takes 17", n+1)); got != said {
+			t.Errorf("%d intervals: %q", n, r.Notes)
+		}
+	}
+}
+
 // A cache into which all data fits is warm once that has been read, however much larger it is.
 func TestWarmthEndsWhereTheDataEnds(t *testing.T) {
 	r := &advise.Memory{PageSize: 16 << 10, Data: 1000 * 16 << 10, Line: []advise.Point{{Times: 1, Reads: 100}, {Times: 100, Reads: 0}}}
@@ -128,6 +143,14 @@ func TestWhatEndsALookNamesWhatWouldLetIt(t *testing.T) {
 	var why *Unable
 	if err := w.tooMuch(50 * time.Millisecond); !errors.As(err, &why) || why.Hint() != "observe a replica (--node), or allow more: --max-stall 160ms" {
 		t.Errorf("%v: %v", err, why)
+	}
+}
+
+// A time over its limit is never written as the limit.
+func TestAStallJustOverItsLimitReadsSo(t *testing.T) {
+	w := stallWatch{stalls: []time.Duration{50*time.Millisecond + 10*time.Microsecond}}
+	if err := w.tooMuch(50 * time.Millisecond); err == nil || !strings.Contains(err.Error(), "for 50.1ms, more than 50ms") {
+		t.Error(err)
 	}
 }
 

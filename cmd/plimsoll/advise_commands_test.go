@@ -49,7 +49,7 @@ func advisedOn(t *testing.T) (all []*advise.Report) {
 	f := func(v float64) *advise.Figure { return &advise.Figure{Mean: v, Low: 0.8 * v, High: 1.2 * v} }
 	seen := func(product string) *advise.Seen {
 		return &advise.Seen{Product: product, Commit: &advise.CommitUse{
-			Rate: *f(1200), Total: f(0.004), Redo: f(0.0009), Binlog: f(0.0013), Queue: f(0.0018), Group: f(2.2), Sessions: 6, Waiting: 4.8,
+			Rate: *f(1200), Total: f(0.004), Redo: f(0.0009), Binlog: f(0.0013), Queue: f(0.0018), Group: f(2.2), Sessions: *f(6), Waiting: *f(4.8),
 			Settings: map[string]string{"innodb_flush_log_at_trx_commit": "1", "innodb_flush_log_at_timeout": "1", "log_bin": "ON", "sync_binlog": "1"},
 		}}
 	}

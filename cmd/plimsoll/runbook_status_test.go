@@ -156,7 +156,9 @@ func TestStatusSaysWhatAnEndedRunHasNotReleased(t *testing.T) {
 	}
 	says(t, 0, fmt.Sprintf(is, run), "runbook", "status", run)
 	says(t, 0, "Not released: cluster e1: run "+run, "runbook", "plan", "r.yaml", "--cluster", "e1")
-	says(t, console.ExitBadInput, "the cluster is released now", "runbook", "resume", run)
+	says(t, 0, "the cluster is released now", "runbook", "resume", run) // as the run itself did
+	says(t, console.ExitBadInput, "there is nothing to resume", "runbook", "resume", run)
+	says(t, console.ExitBadInput, "hint: plimsoll runbook rerun "+run+" --step a --reason REASON", "runbook", "rerun", run)
 	if out := status(); strings.Contains(out, "not released") || all[0].Unreleased != nil {
 		t.Errorf("after the command that is advised: %s", out)
 	}

@@ -140,6 +140,11 @@ func (m *overhead) slice(ctx context.Context, with bool) error {
 	if err := m.watch.goOn(ctx, with); err != nil {
 		return err
 	}
+	return m.counted(ctx, with)
+}
+
+// counted counts for the length of a slice, once it has settled.
+func (m *overhead) counted(ctx context.Context, with bool) error {
 	if err := wait(ctx, settling); err != nil {
 		return err
 	}

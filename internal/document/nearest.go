@@ -27,6 +27,11 @@ func Nearest(wrote string, known []string) string {
 	return best
 }
 
+// NumberApart tells whether names differ in their number alone: who writes db2 does not mean db1.
+func NumberApart(a, b string) bool {
+	return a != b && strings.TrimRight(a, "0123456789") == strings.TrimRight(b, "0123456789")
+}
+
 // onlyLonger returns the name that a word of at least three letters is the beginning of, within so many edits, if there is one alone.
 func onlyLonger(word string, known []string, within int) string {
 	found := ""

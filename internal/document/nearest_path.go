@@ -28,7 +28,7 @@ func NearestPath(wrote string) string {
 					known = append(known, e.Name())
 				}
 			}
-			near := Nearest(name, known)
+			near := nearestFile(name, known)
 			if near == "" {
 				return ""
 			}
@@ -40,4 +40,17 @@ func NearestPath(wrote string) string {
 		return ""
 	}
 	return meant
+}
+
+// nearestFile is Nearest that does not count the letters of an ending that both names have.
+func nearestFile(name string, known []string) string {
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	near := Nearest(name, known)
+	if near == "" || filepath.Ext(near) != filepath.Ext(name) {
+		return near
+	}
+	if Nearest(stem, []string{strings.TrimSuffix(near, filepath.Ext(near))}) == "" {
+		return ""
+	}
+	return near
 }

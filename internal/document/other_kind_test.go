@@ -39,12 +39,16 @@ func TestNearestPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile("a.yaml", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for wrote, want := range map[string]string{
 		"examples/dmeo/trial.yaml": "examples/demo/trial.yaml", "exmaples/demo/trail.yaml": "examples/demo/trial.yaml", "examples/fail": "", // a folder is no file
+		"my.yaml": "", "b1.yaml": "", "examples/demo/b.yaml": "",
 		"examples/failovr/trial.yaml":     "examples/failover/trial.yaml",
 		here + "/examples/demo/tril.yaml": here + "/examples/demo/trial.yaml", "nothing/like/it": "", "examples/demo/trial.yaml": "", "examples/demo/zzzzzz.yaml": "",
 	} {

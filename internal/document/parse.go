@@ -18,7 +18,7 @@ func Parse(name string, data []byte) (*Node, error) {
 	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return nil, Problems{syntaxProblem(name, err)}
+		return nil, Problems{syntaxProblem(name, data, err)}
 	}
 	r := reader{name: name, anchors: map[string]*Node{}, sizes: map[*Node]int{}}
 	var root *Node
@@ -37,13 +37,19 @@ func Parse(name string, data []byte) (*Node, error) {
 	return root, r.problems.Err()
 }
 
-func syntaxProblem(name string, err error) *Problem {
+func syntaxProblem(name string, data []byte, err error) *Problem {
 	p := &Problem{File: name, Text: Cut(err.Error())}
 	var located yaml.Error
 	if errors.As(err, &located) {
 		p.Text = Cut(located.GetMessage())
 		if t := located.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+		if expected, is := strings.CutSuffix(p.Text, " must be specified"); is {
+			p.Text, p.Hint = "expected "+expected, "put a text that contains any of {}[],: in quotes"
+			if strings.Contains(lineOf(data, p.Line), "${{") {
+				p.Hint = `put a text with ${{ }} in quotes: "${{ … }}"`
+			}
 		}
 		if strings.Contains(p.Text, "'\t'") {
 			p.Hint = "YAML is indented with spaces, never with tabs"
@@ -53,6 +59,17 @@ func syntaxProblem(name string, err error) *Problem {
 		}
 	}
 	return p
+}
+
+// lineOf is a line of a text, counted from 1.
+func lineOf(data []byte, number int) string {
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; n == number {
+			return string(line)
+		}
+	}
+	return ""
 }
 
 type reader struct {

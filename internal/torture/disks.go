@@ -30,7 +30,24 @@ type disks struct {
 	network            string // id of the volume of the network leg, which goes from one machine to the other
 	files              string // sums of the files beside the database
 	tries              int
-	oneIn              int // of so many places of a journal, one is attacked
+	last               endedRun // of the try before
+	disksOptions
+}
+
+// endedRun is a run that has ended, which may have left its claim on a server that did not answer then.
+type endedRun struct {
+	home home // its store is kept until the next run has ended
+	run  string
+}
+
+// disksOptions say what is attacked.
+type disksOptions struct {
+	only      string // runbooks, or all
+	goOn      string // the folder of an attack that was ended in its middle; "": begin anew
+	within    time.Duration
+	atOnce    int  // labs
+	oneIn     int  // of so many places of a journal, one is attacked
+	undosOnly bool // only processes that undo are killed
 }
 
 // disksPrefix begins the names of the results of these attacks.
@@ -51,6 +68,7 @@ const (
 // disksResult is what is kept of the attack on one runbook.
 type disksResult struct {
 	Runbook  string         `json:"runbook"`
+	UndoOnly bool           `json:"undo_only,omitempty"` // only processes that undid were killed
 	Kernel   string         `json:"kernel"`
 	At       time.Time      `json:"at"`
 	Took     time.Duration  `json:"took_ns"`
@@ -72,29 +90,29 @@ type disksResult struct {
 }
 
 // onDisks attacks these runbooks, or all, and keeps what it finds. Each group of runbooks has a lab of its own.
-func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Duration, atOnce, oneIn int) error {
+func (r rack) onDisks(ctx context.Context, o disksOptions) error {
 	if err := os.MkdirAll(r.results, 0o750); err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
 	var groups [][]diskCase
 	for _, g := range diskCases {
-		g = slices.DeleteFunc(slices.Clone(g), func(c diskCase) bool { return only != "all" && !slices.Contains(strings.Split(only, ","), c.book) })
+		g = slices.DeleteFunc(slices.Clone(g), func(c diskCase) bool { return o.only != "all" && !slices.Contains(strings.Split(o.only, ","), c.book) })
 		if len(g) > 0 {
 			groups = append(groups, g)
 		}
 	}
 	if len(groups) == 0 {
-		return fmt.Errorf("there is no runbook %s of Super Disks", only)
+		return fmt.Errorf("there is no runbook %s of Super Disks", o.only)
 	}
-	hands := make(chan struct{}, atOnce)
+	hands := make(chan struct{}, o.atOnce)
 	errs := make([]error, len(groups))
-	until := time.Now().Add(within)
+	until := time.Now().Add(o.within)
 	var all sync.WaitGroup
 	for i, g := range groups {
 		all.Go(func() {
 			hands <- struct{}{}
 			defer func() { <-hands }()
-			errs[i] = r.disksOf(ctx, g, goOn, until, oneIn)
+			errs[i] = r.disksOf(ctx, g, until, o)
 		})
 	}
 	all.Wait()
@@ -102,15 +120,15 @@ func (r rack) onDisks(ctx context.Context, only, goOn string, within time.Durati
 }
 
 // disksOf attacks the runbooks of a group, one after the other.
-func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until time.Time, oneIn int) (err error) {
-	d := &disks{lab: "disks", oneIn: oneIn, nodes: []string{"n1"}, machines: map[string]guest{}, work: goOn, tries: int(time.Now().Unix() % 1e6)}
+func (r rack) disksOf(ctx context.Context, cases []diskCase, until time.Time, o disksOptions) (err error) {
+	d := &disks{lab: "disks", disksOptions: o, nodes: []string{"n1"}, machines: map[string]guest{}, work: o.goOn, tries: int(time.Now().Unix() % 1e6)}
 	if slices.ContainsFunc(cases, func(c diskCase) bool { return c.moves }) {
 		d.nodes = append(d.nodes, "n2")
 	}
 	if d.program, err = filepath.Abs(r.program); err != nil {
 		return fmt.Errorf("find the program: %w", err)
 	}
-	if goOn == "" {
+	if o.goOn == "" {
 		if d.work, err = os.MkdirTemp("", "disks-"); err != nil {
 			return fmt.Errorf("make a folder for the tries: %w", err)
 		}
@@ -122,16 +140,16 @@ func (r rack) disksOf(ctx context.Context, cases []diskCase, goOn string, until 
 		_, down := d.plimsoll(context.WithoutCancel(ctx), "lab", "down", d.lab)
 		err = errors.Join(err, down)
 	}()
-	if goOn == "" {
+	if o.goOn == "" {
 		err = d.up(ctx)
 	}
 	if err == nil {
 		err = d.connect(ctx)
 	}
-	if err == nil && goOn == "" {
+	if err == nil && o.goOn == "" {
 		err = d.prepare(ctx)
 	}
-	if err == nil && goOn != "" {
+	if err == nil && o.goOn != "" {
 		err = d.findData(ctx)
 	}
 	if err != nil {
@@ -163,7 +181,11 @@ func (r rack) keepDisks(res disksResult) error {
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(r.results, disksPrefix+filepath.Base(res.Runbook)+".json"), append(data, '\n'), 0o600); err != nil {
+	name := disksPrefix + filepath.Base(res.Runbook) + ".json"
+	if res.UndoOnly {
+		name = disksPrefix + "undo-" + filepath.Base(res.Runbook) + ".json"
+	}
+	if err := os.WriteFile(filepath.Join(r.results, name), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep the result: %w", err)
 	}
 	return nil
@@ -184,21 +206,40 @@ var disksBooks = map[string]string{
 	"boot.yaml":   "runbook: attack/boot\nlock: none\ninputs: {node: {type: node, about: Which.}}\nsteps: [{id: boot, uses: machine.boot, with: {node: \"${{ inputs.node }}\"}}]\n",
 }
 
-// do runs a runbook of this attack on a node, or one that ships; nobody kills it.
+// do runs a runbook of this attack on a node, or one that ships; nobody kills it. On a busy machine a step may fail for want of an answer, or
+// the claim of the run that was attacked last may still be there, since no server ran at its end: both are resumed, as the messages advise.
 func (d *disks) do(ctx context.Context, book string, inputs ...string) error {
 	if strings.HasSuffix(book, ".yaml") {
 		book = filepath.Join(d.work, book)
 	}
 	h := d.home
 	h.store = filepath.Join(d.work, "own")
-	args := []string{"runbook", "run", book, "--cluster", d.lab, "--yes", "--json"}
+	begin := []string{"runbook", "run", book, "--cluster", d.lab, "--yes", "--json"}
 	for _, in := range inputs {
-		args = append(args, "-i", in)
+		begin = append(begin, "-i", in)
 	}
-	if s := h.call(ctx, nil, 0, nil, args...); s.Code != 0 {
-		return fmt.Errorf("plimsoll %s: code %d: %s %s", strings.Join(args, " "), s.Code, tail(s.Err), tail(s.Out))
+	args := begin
+	for again := 0; ; again++ {
+		s := h.call(ctx, nil, 0, nil, args...)
+		if s.Code == 0 || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		failed := fmt.Errorf("plimsoll %s: code %d: %s %s", strings.Join(args, " "), s.Code, tail(s.Err), tail(s.Out))
+		all, err := h.runs(ctx)
+		if err != nil || again == 3 {
+			return errors.Join(failed, err)
+		}
+		switch {
+		case len(all) > 0 && !all[0].over():
+			args = speak(resume, all[0].Run)
+		case d.last.run != "":
+			d.last.home.call(ctx, nil, 0, nil, speak(resume, d.last.run)...)
+			d.last.run, args = "", begin
+		default:
+			return failed
+		}
+		rest(ctx, disksLease)
 	}
-	return ctx.Err()
 }
 
 func (r *disksResult) add(t *diskTry) {

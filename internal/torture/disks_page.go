@@ -23,10 +23,11 @@ acknowledged row is present; sha256 of files beside the database. Where both leg
 this.
 
 On 25 and 26 November 2026 the machine was overloaded (two processors, load average 15 to 80). Runbooks that are missing in the table were not attacked in this way; the places that were not reached are listed
-below it.
+below it. Until then the attack did not find where an undo begins in a journal, so runs were interrupted and undone, but no process was killed inside an undo; that is corrected, and
+rows *its undo only* are of later attacks on the undos.
 
 - **places**: at how many of the places above Plimsoll was killed, of how many. The others were not reached again by a process that resumed, because it found the step already done, or were not attacked yet.
-- **undo kills**: kills of a process that undid the run; empty: runs were interrupted and undone, but no process was killed inside an undo. **checks**: how many runs were examined at their end. **compared**: bytes of files that were read from both legs.
+- **undo kills**: kills of a process that undid the run; empty: none. **checks**: how many runs were examined at their end. **compared**: bytes of files that were read from both legs.
 
 `
 
@@ -39,8 +40,16 @@ func (r rack) disksPage() (string, error) {
 	return disksPreface + disksTable(all), nil
 }
 
+// name is what the page calls the attack.
+func (r *disksResult) name() string {
+	if r.UndoOnly {
+		return "`" + r.Runbook + "`, its undo only"
+	}
+	return "`" + r.Runbook + "`"
+}
+
 func disksTable(all []disksResult) string {
-	slices.SortFunc(all, func(a, b disksResult) int { return cmp.Compare(a.Runbook, b.Runbook) })
+	slices.SortFunc(all, func(a, b disksResult) int { return cmp.Compare(a.name(), b.name()) })
 	text := "| runbook | steps | runs | kills | undo kills | places | done | undone | cancelled | checks | compared | problems | took |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 	var missed, troubles strings.Builder
 	for _, r := range all {
@@ -48,7 +57,7 @@ func disksTable(all []disksResult) string {
 		for _, t := range r.Troubled {
 			for _, trouble := range t.Troubles {
 				problems++
-				fmt.Fprintf(&troubles, "- `%s`, %s: %s\n", r.Runbook, t.What, strings.ReplaceAll(trouble, "\n", " "))
+				fmt.Fprintf(&troubles, "- %s, %s: %s\n", r.name(), t.What, strings.ReplaceAll(trouble, "\n", " "))
 			}
 		}
 		if problems > 0 && r.Note != "" {
@@ -58,14 +67,14 @@ func disksTable(all []disksResult) string {
 		if r.Compared > 0 {
 			compared = fmt.Sprintf("%d MiB", r.Compared>>20)
 		}
-		text += fmt.Sprintf("| `%s` | %d | %d | %d | %s | %d of %d | %d | %s | %s | %d | %s | %s | %s |\n", r.Runbook, r.Steps, r.Runs, r.Kills, some(r.Undos),
+		text += fmt.Sprintf("| %s | %d | %d | %d | %s | %d of %d | %d | %s | %s | %d | %s | %s | %s |\n", r.name(), r.Steps, r.Runs, r.Kills, some(r.Undos),
 			len(r.Moments), len(r.Moments)+len(r.Missed)+len(r.Untried), r.Ends["done"], some(r.Ends["undone"]+r.Ends["undone, with remainders"]), some(r.Ends["cancelled"]), r.Looks, compared, some(problems), r.Took.Round(time.Second))
 		for _, places := range []struct {
 			why  string
 			list []string
 		}{{"not reached again", r.Missed}, {"not attacked yet", r.Untried}} {
 			if len(places.list) > 0 {
-				fmt.Fprintf(&missed, "- `%s`, %s: %s\n", r.Runbook, places.why, strings.Join(places.list, ", "))
+				fmt.Fprintf(&missed, "- %s, %s: %s\n", r.name(), places.why, strings.Join(places.list, ", "))
 			}
 		}
 	}

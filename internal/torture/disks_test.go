@@ -60,6 +60,26 @@ func TestThePlacesOfAJournal(t *testing.T) {
 	}
 }
 
+// An undo begins where somebody's cancellation stands in the journal: as such, or as the order with which another process went on with a run
+// whose process had died. Its places are those of the undo alone.
+func TestThePlacesOfAnUndo(t *testing.T) {
+	forward := []journal.Event{{Kind: journal.Began}, {Kind: journal.Opened}, {Kind: journal.Intended, Step: "stop"}}
+	undo := []journal.Event{{Kind: journal.Undoing, Step: "stop"}, {Kind: journal.Undone, Step: "stop"}, {Kind: journal.Ended}}
+	places := []string{"undoing stop", "in undoing stop", "before undone stop", "undone stop", "before ended", "ended"}
+	for want, cancelled := range map[string]journal.Event{
+		"stopping": {Kind: journal.Stopping, Undo: true},
+		"opened":   {Kind: journal.Opened, Order: &journal.Command{Do: "cancel", Undo: true}},
+	} {
+		events := slices.Concat(forward, []journal.Event{cancelled}, undo)
+		if got := names(momentsOf(undoOf(events))); !slices.Equal(got, append([]string{want}, places...)) {
+			t.Errorf("%s: the undo can be killed at %q", want, got)
+		}
+	}
+	if resumed := append(forward, journal.Event{Kind: journal.Opened, Order: &journal.Command{Do: "resume"}}); undoOf(resumed) != nil {
+		t.Error("a run that was resumed counts as undone")
+	}
+}
+
 // Until the network leg serves alone on another machine, an undo brings both legs back into step.
 func TestWhatAnUndoneMoveLeaves(t *testing.T) {
 	moved := diskCase{done: localOnly, undone: whole, serves: "alone"}

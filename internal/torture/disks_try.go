@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/runbook/journal"
 )
@@ -41,142 +40,6 @@ func (t *diskTry) trouble(format string, args ...any) {
 	t.Troubles = append(t.Troubles, fmt.Sprintf(format, args...))
 }
 
-// plan is what is done to a run: where its process is killed, one place after the other; whether it is undone then, and where the
-// process that undoes it is killed.
-type plan struct {
-	what  string
-	kills []moment
-	undo  bool
-	undos []moment
-}
-
-// How many runs the moments of a journal are dealt out to, and those of an undo.
-const (
-	strides     = 2
-	undoStrides = 2
-)
-
-// attack kills the runs of a runbook at all moments of their journals.
-func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep func(disksResult) error) (res disksResult, err error) {
-	res = disksResult{Runbook: c.book, At: time.Now().UTC().Truncate(time.Second), Ends: map[string]int{}}
-	r := rand.New(rand.NewPCG(16, uint64(len(c.book)))) //nolint:gosec // delays in the middle of acts, not secrets
-	kernel, err := d.machines[d.at].sh(ctx, "uname -r")
-	if err != nil {
-		return res, err
-	}
-	res.Kernel = kernel
-	// one makes a try, unless the time is over; a lab that cannot be brought back to where it begins is made anew.
-	one := func(p plan) (*diskTry, error) {
-		if time.Now().After(until) || ctx.Err() != nil {
-			for _, m := range slices.Concat(p.kills, p.undos) {
-				res.Untried = append(res.Untried, m.String())
-			}
-			return nil, ctx.Err()
-		}
-		t, err := d.try(ctx, c, p, r)
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", p.what, err)
-		}
-		res.add(t)
-		res.Took = time.Since(res.At)
-		fmt.Fprintf(os.Stderr, "%s\n", t.line())
-		return t, keep(res)
-	}
-	reference, err := one(plan{what: "undisturbed"})
-	if err != nil || reference == nil {
-		return res, err
-	}
-	all := momentsOf(reference.events)
-	defer func() {
-		if err != nil {
-			res.Untried = append(res.Untried, names(res.missed(all))...)
-			err = errors.Join(err, keep(res))
-		}
-	}()
-	spread := strides * d.oneIn
-	for n := range spread {
-		if n%d.oneIn != 0 {
-			res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
-		}
-	}
-	var steps []string
-	for _, e := range reference.events {
-		if e.Kind == journal.Intended && !slices.Contains(steps, e.Step) {
-			steps = append(steps, e.Step)
-		}
-	}
-	res.Steps = len(steps)
-	for n := range strides {
-		if _, err := one(plan{what: fmt.Sprintf("killed, %d of %d", n+1, strides), kills: dealt(all, n*d.oneIn, spread)}); err != nil {
-			return res, err
-		}
-	}
-	if missed := res.missed(all); len(missed) > 0 { // the process that went on found the step done, or did not come there
-		if _, err := one(plan{what: "killed where it was not yet", kills: missed}); err != nil {
-			return res, err
-		}
-	}
-	var undone *diskTry // of the undos, the one that undid the most
-	deepest := ""
-	for n, step := range slices.Backward(steps) {
-		if undone != nil && n%d.oneIn != 0 {
-			continue
-		}
-		t, err := one(plan{what: "undone in the middle of " + step, kills: []moment{{entry: "intended/" + step, after: true}}, undo: true})
-		if err != nil {
-			return res, err
-		}
-		if t != nil && undone == nil && t.Ends[string(journal.RunUndone)]+t.Ends[journal.UndoneWithRemainders] > 0 {
-			undone, deepest = t, step
-		}
-	}
-	if undone != nil {
-		all := momentsOf(afterStopping(undone.events))
-		spread := undoStrides * d.oneIn
-		for n := range spread {
-			if n%d.oneIn != 0 {
-				res.Untried = append(res.Untried, names(dealt(all, n, spread))...)
-			}
-		}
-		for n := range undoStrides {
-			p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + deepest, before: true}}, undo: true, undos: dealt(all, n*d.oneIn, spread)}
-			if _, err := one(p); err != nil {
-				return res, err
-			}
-		}
-		res.Missed = append(res.Missed, names(res.missed(all))...)
-	}
-	res.Missed = append(names(res.missed(momentsOf(reference.events))), res.Missed...)
-	return res, keep(res)
-}
-
-// missed are the moments at which nothing was killed.
-func (r *disksResult) missed(all []moment) (some []moment) {
-	for _, m := range all {
-		if !slices.Contains(r.Moments, m.String()) && !slices.Contains(r.Untried, m.String()) {
-			some = append(some, m)
-		}
-	}
-	return some
-}
-
-func names(all []moment) (texts []string) {
-	for _, m := range all {
-		texts = append(texts, m.String())
-	}
-	return texts
-}
-
-// afterStopping are the events of an undo.
-func afterStopping(events []journal.Event) []journal.Event {
-	for i, e := range events {
-		if e.Kind == journal.Stopping {
-			return events[i:]
-		}
-	}
-	return nil
-}
-
 // try brings the lab to where the runbook begins, runs it as planned and looks at what stands.
 func (d *disks) try(ctx context.Context, c diskCase, p plan, r *rand.Rand) (*diskTry, error) {
 	d.tries++
@@ -198,14 +61,24 @@ func (d *disks) try(ctx context.Context, c diskCase, p plan, r *rand.Rand) (*dis
 	if err != nil {
 		return t, err
 	}
-	if run.over() {
-		err = t.judge(ctx, run)
+	if !run.over() {
+		return t, nil
+	}
+	if d.last.home.store != "" {
+		if err := os.RemoveAll(d.last.home.store); err != nil {
+			return t, fmt.Errorf("remove what is kept of the try before: %w", err)
+		}
+	}
+	d.last = endedRun{home: t.home, run: run.Run}
+	if err := t.judge(ctx, run); err != nil {
+		return t, err
 	}
 	if len(t.Troubles) == 0 {
 		t.Calls = nil
-		return t, errors.Join(err, os.RemoveAll(t.home.store))
+	} else {
+		d.last = endedRun{} // its store is for whoever reads of the troubles
 	}
-	return t, err
+	return t, nil
 }
 
 // bring runs the runbook to an end, killed where it was planned.
@@ -227,7 +100,9 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 		}
 		if s.Killed {
 			if at := cutWhere(*left, s); at >= 0 {
-				t.Moments = append(t.Moments, (*left)[at].String())
+				if undoing || !t.d.undosOnly {
+					t.Moments = append(t.Moments, (*left)[at].String())
+				}
 				*left = slices.Delete(slices.Clone(*left), at, at+1)
 			}
 			t.Kills++
@@ -252,9 +127,7 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 			t.trouble("%s", wrong)
 		}
 		if s.Killed && run.over() {
-			if back := t.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); back.Code != 2 {
-				t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, back.Code, tail(back.Err))
-			}
+			t.release(ctx, run)
 		}
 		if run.over() {
 			t.Ends[run.Status]++
@@ -301,6 +174,23 @@ func (t *diskTry) bring(ctx context.Context, p plan, r *rand.Rand) (run told, er
 	}
 	t.trouble("%s came to no end: run %s is %s", t.book, run.Run, run.Status)
 	return run, nil
+}
+
+// release resumes a run whose process was killed after its end, so that its cluster is given back. The server may just have been restarted:
+// the message then advises to resume it again. One that is to stand still keeps the claim until it runs again, which the command says.
+func (t *diskTry) release(ctx context.Context, run told) {
+	var back said
+	for range 5 {
+		if back = t.home.call(ctx, nil, 0, nil, speak(resume, run.Run)...); back.Code != 1 {
+			break
+		}
+		rest(ctx, disksLease)
+	}
+	layout := t.c.after(run.Status == string(journal.RunDone), t.events)
+	stays := (layout == waiting || layout == retired) && back.Code == 1 && strings.Contains(back.Err, "the claim of the ended run could not be removed")
+	if back.Code != 2 && !stays {
+		t.trouble("resume of %s, which is %s: code %d, not 2: %s", run.Run, run.Status, back.Code, tail(back.Err))
+	}
 }
 
 // stuckIn is the last event, if it says that a step could not be undone and nothing was tried since.

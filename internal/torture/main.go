@@ -39,6 +39,7 @@ func main() {
 	flag.StringVar(&m.only, "story", "", "only this story of a mixed attack")
 	copies := flag.Int("copies", 0, "instead: so many tries of an attack on how the legs of a Super Disk are brought into step")
 	disks := flag.String("disks", "", "instead: these runbooks of Super Disks, killed at each entry of their journals: superdisk/replace-node,superdisk/migrate, or all")
+	undosOnly := flag.Bool("undos-only", false, "attack the undos alone of runbooks of Super Disks, in results of their own")
 	goOn := flag.String("go-on", "", "with the lab of an attack on Super Disks that was ended in its middle: its folder")
 	atOnce := flag.Int("at-once", 3, "attacks on copies that are made at once, with seeds one after another, and the tries are dealt out to them; or labs of Super Disks")
 	oneIn := flag.Int("one-in", 1, "of so many places of the journal of a runbook of Super Disks, one is attacked; the others are named on the page")
@@ -54,7 +55,7 @@ func main() {
 		return
 	}
 	if *disks != "" {
-		if err := r.onDisks(ctx, *disks, *goOn, *within, max(1, *atOnce), max(1, *oneIn)); err != nil {
+		if err := r.onDisks(ctx, disksOptions{only: *disks, goOn: *goOn, within: *within, atOnce: max(1, *atOnce), oneIn: max(1, *oneIn), undosOnly: *undosOnly}); err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
 			os.Exit(1)
 		}

@@ -186,16 +186,21 @@ func (t *attempt) giveBack(ctx context.Context, h home, run told) {
 	if !died || !run.over() {
 		return
 	}
-	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); s.Code != 2 {
+	if s := t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...); stays(s) {
 		t.claimStays = append(t.claimStays, func(ctx context.Context) said { return t.call(ctx, h, nil, 0, nil, speak(resume, run.Run)...) })
 	}
+}
+
+// stays tells whether a cluster is not given back: the command that gives it back ends with the code of its run, or with 2 if it had been.
+func stays(s said) bool {
+	return s.Code < 0 || s.Code == 130 || s.Code == 1 && strings.Contains(s.Err, "when the cluster answers again")
 }
 
 // giveBackLater follows that advice, when all servers are back.
 func (t *attempt) giveBackLater(ctx context.Context) {
 	for _, again := range t.claimStays {
-		if s := again(ctx); s.Code != 2 {
-			t.trouble("%s, whose cluster answers again: code %d, not 2: %s", strings.Join(s.Args, " "), s.Code, tail(s.Err))
+		if s := again(ctx); stays(s) {
+			t.trouble("%s, whose cluster answers again: code %d: %s", strings.Join(s.Args, " "), s.Code, tail(s.Err))
 		}
 	}
 }

@@ -238,3 +238,14 @@ func TestABandThatIsNotDrawnTakesNoRoom(t *testing.T) {
 		t.Errorf("the axis goes to where nothing is drawn:\n%s", drawn)
 	}
 }
+
+// On an axis that is not of time a mark is no event: the legend says which stands where.
+func TestMarksOnAnotherAxisAreNamed(t *testing.T) {
+	c := Chart{
+		X: Axis{Unit: quantity.Bytes}, Xs: Values{1 << 30, 2 << 30, 4 << 30}, Lines: []Line{{Name: "reads", Values: Values{9, 5, 1}}},
+		Marks: []Mark{{At: 4 << 30, Name: "under 5 %"}, {At: 1 << 30, Name: "today"}},
+	}
+	if got := c.Text(Canvas{Width: 60, Height: 5}); !strings.Contains(got, "▲ today (1.00 GiB), under 5 % (4.00 GiB)") || strings.Contains(got, "event") {
+		t.Error(got)
+	}
+}

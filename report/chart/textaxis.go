@@ -1,7 +1,12 @@
 package chart
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
+
+	"plimsoll/report/quantity"
 )
 
 // axis is the x axis with trouble and marks on it, and its labels.
@@ -139,12 +144,24 @@ func (p *plot) legend() string {
 		parts = append(parts, p.paint(Alarm, "×")+p.paint(Frame, " errors"))
 	}
 	if len(p.chart.Marks) > 0 {
-		parts = append(parts, p.paint(Alarm, "▲")+p.paint(Frame, " event"))
+		parts = append(parts, p.paint(Alarm, "▲")+p.paint(Frame, " "+p.marked()))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return strings.Repeat(" ", p.left) + strings.Join(parts, "   ") + "\n"
+}
+
+// marked says what the marks are: events on an axis of time, and on another what they are called and where they stand.
+func (p *plot) marked() string {
+	if p.chart.X.Unit == quantity.Elapsed {
+		return "event"
+	}
+	var names []string
+	for _, m := range slices.SortedFunc(slices.Values(p.chart.Marks), func(a, b Mark) int { return cmp.Compare(a.At, b.At) }) {
+		names = append(names, plain(fmt.Sprintf("%s (%s)", m.Name, p.chart.X.Unit.Format(m.At))))
+	}
+	return strings.Join(names, ", ")
 }
 
 func blank(n int) []rune { return []rune(strings.Repeat(" ", n)) }

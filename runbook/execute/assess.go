@@ -86,7 +86,7 @@ func assessStep(ctx context.Context, r *runner, uses, on string, inputs map[stri
 	case len(before) == 0 || len(found.Observed) == 0:
 		a.Is, a.Why = journal.HalfDone, "it may have acted, and it has no check that could tell"
 	default:
-		a.Is, a.Why = journal.HalfDone, fmt.Sprintf("seen %v, before %v, intended %v", found.Observed, before, found.Intended)
+		a.Is, a.Why = journal.HalfDone, fmt.Sprintf("it is now %v; before it was %v, and intended was %v", found.Observed, before, found.Intended)
 	}
 	return a, nil
 }

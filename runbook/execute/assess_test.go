@@ -67,7 +67,7 @@ func TestAnIntendedActIsLookedAtBeforeItIsCalledDone(t *testing.T) {
 		}{
 			"before":   {journal.RunUndone, ""},
 			"says so":  {journal.RunUndone, ""},
-			"half-way": {journal.RunFailed, "step b is half done: seen map[at:half], before map[at:], intended map[at:done], and cannot be undone; what stays done: a, b"},
+			"half-way": {journal.RunFailed, "step b is half done: it is now at half; before it was at none, and intended was at done, and cannot be undone; what stays done: a, b"},
 			"after":    {journal.RunFailed, "step b is done, and cannot be undone; what stays done: a, b. The safe way is forward: plimsoll runbook resume "},
 		} {
 			b, world := newBench(t), map[string]string{}

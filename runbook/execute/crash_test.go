@@ -203,6 +203,32 @@ func TestARunThatWasKilledAndIsGivenUpDoesNothingMore(t *testing.T) {
 	}
 }
 
+// A run whose process was killed after its end has a session without an end, and does not go on.
+func TestARunThatHadEndedDoesNotGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
+	t.Setenv("RUNBOOK_BOOK", `{runbook: test/short, steps: [{id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}]}`)
+	for kill, goesOn := range map[int]int{5: 1, 8: 0} { // intended, ended
+		state, folder := t.TempDir(), t.TempDir()
+		if !spawn(t, state, folder, kill, false) {
+			t.Fatal("it was not killed")
+		}
+		b := newBenchOn(t, state)
+		since := time.Now()
+		e, err := b.Execute(t.Context())
+		if err != nil || len(e.Continued()) != 1 {
+			t.Fatalf("%v goes on, %v", e.Continued(), err)
+		}
+		if got := Resumed(t.Context(), b.Service, e, since); len(got) != goesOn {
+			t.Errorf("killed at entry %d: %v goes on, want %d", kill, got, goesOn)
+		}
+		if err := errors.Join(e.Wait(t.Context(), e.Continued()[0]), e.Close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged kills it after its first step, and has another release start.
 func TestARunThatWasKilledDoesNotGoOnByItselfWithActionsThatChanged(t *testing.T) {
 	t.Parallel()

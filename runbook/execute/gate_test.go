@@ -147,6 +147,11 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
+	silent := h
+	silent.Product, silent.Version = "", ""
+	if got, _ := plan.Differs(journal.Rehearsal{Hash: h.Hash, Versions: h.Versions, Product: "MariaDB", Minor: "10.11"}, b, b.Gate, silent); got != "ran on MariaDB 10.11, and this cluster does not tell what it runs" {
+		t.Errorf("of a cluster that does not answer: %q", got)
+	}
 	if (&journal.State{Outcome: journal.RunFailed}).Rehearsal("r", "trial", true).Passed {
 		t.Error("a run that failed counts as a passed rehearsal")
 	}

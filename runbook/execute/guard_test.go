@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
@@ -115,12 +116,22 @@ func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) 
 	if len(p.Guardrails) != 1 || p.Guardrails[0].Trouble != "there is no metric db.laod (did you mean db.load?)" {
 		t.Errorf("read %+v", p.Guardrails)
 	}
+	if err := p.Trouble(); err == nil || !strings.Contains(err.Error(), "there is no metric db.laod") || !strings.Contains(hint.Of(err), "in a trial alone") {
+		t.Errorf("a run would be begun that waits for ever: %v", err)
+	}
 	p, err = b.Prepare(t.Context(), Request{Book: b.parse(guarded), Cluster: "lab1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Guardrails) != 1 || p.Guardrails[0].Trouble != "" || p.Guardrails[0].Metrics["db.load"] != 3 {
 		t.Errorf("read %+v", p.Guardrails)
+	}
+	if err := p.Trouble(); err != nil {
+		t.Error(err)
+	}
+	p, err = b.Prepare(t.Context(), Request{Book: b.parse(strings.Replace(guarded, "db.load > 2 * baseline.db.load", "(db.laod ?? 0) > 2", 1)), Cluster: "lab1"})
+	if err != nil || p.Trouble() != nil {
+		t.Errorf("a guardrail that says what counts without a value can be answered: %v, %v", err, p.Trouble())
 	}
 }
 

@@ -1,12 +1,14 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
 )
@@ -16,6 +18,30 @@ type GuardrailReading struct {
 	runbook.Guardrail
 	Metrics map[string]float64 `json:"metrics,omitempty"` // those that it names and that can be read
 	Trouble string             `json:"trouble,omitempty"` // why it would hold every act, if it would; it names no metric, or one that nothing shows
+	absent  bool               // it names a metric that the cluster does not show
+}
+
+// Effect is what the guardrail would do to a run that began now; "" if it can be answered.
+func (r GuardrailReading) Effect() string {
+	switch {
+	case r.Trouble == "":
+		return ""
+	case r.NoData == runbook.GuardStop:
+		return r.Trouble + ": this guardrail would end the run before its first step"
+	}
+	return r.Trouble + ": this guardrail would hold every step"
+}
+
+// holds refuses a run that would wait for what is never answered.
+func (r GuardrailReading) holds() error {
+	if r.Trouble == "" {
+		return nil
+	}
+	err := fmt.Errorf("guardrail %s: %s", r.Name, r.Effect())
+	if r.absent {
+		return hint.With(err, "name a metric that the cluster shows, as signals.csv of a trial's result lists them; those of the load, such as p99 and throughput, are there in a trial alone")
+	}
+	return err
 }
 
 // readGuardrails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known
@@ -32,7 +58,7 @@ func (s *Service) readGuardrails(ctx context.Context, b *runbook.Runbook, on *cl
 		again = 3 // it has only begun
 	}
 	values, err := readWithin(ctx, meter)
-	for ; again > 0 && err == nil && slices.ContainsFunc(b.Guardrails, func(g runbook.Guardrail) bool { return noMetric(g.When, values) != "" }); again-- {
+	for ; again > 0 && err == nil && slices.ContainsFunc(b.Guardrails, func(g runbook.Guardrail) bool { return withoutAnswer(b, g, values) != "" }); again-- {
 		wait := time.NewTimer(guardEvery)
 		select {
 		case <-wait.C:
@@ -49,15 +75,23 @@ func (s *Service) readGuardrails(ctx context.Context, b *runbook.Runbook, on *cl
 				r.Metrics[name] = v
 			}
 		}
-		switch r.Trouble = noMetric(g.When, values); {
+		switch r.Trouble = withoutAnswer(b, g, values); {
 		case err != nil:
 			r.Trouble = err.Error()
-		case r.Trouble != "" && watched != nil:
-			r.Trouble = watched.why(ctx, g.When, values, r.Trouble)
+		case r.Trouble != "":
+			r.absent = !slices.ContainsFunc(runbook.MetricsOf(g.When), isWatched)
+			if watched != nil {
+				r.Trouble = watched.why(ctx, g.When, values, r.Trouble)
+			}
 		}
 		all = append(all, r)
 	}
 	return all
+}
+
+func isWatched(metric string) bool {
+	_, is := runbook.WatchedBy(metric)
+	return is
 }
 
 // readWithin reads metrics in the time that a run gives them: a node that hangs holds no plan up.
@@ -65,6 +99,16 @@ func readWithin(ctx context.Context, m Meter) (map[string]float64, error) {
 	limited, cancel := context.WithTimeout(ctx, 2*guardEvery)
 	defer cancel()
 	return m.Read(limited)
+}
+
+// withoutAnswer says why a guardrail cannot be told by some values, "" if it can.
+func withoutAnswer(b *runbook.Runbook, g runbook.Guardrail, values map[string]float64) string {
+	env := nested(values)
+	env["baseline"] = nested(values)
+	if _, err := b.Truth(g.When, env); err != nil {
+		return cmp.Or(noMetric(g.When, values), err.Error())
+	}
+	return ""
 }
 
 // noMetric says which metric of an expression is not among the values, "" if all are.

@@ -215,7 +215,8 @@ func (e *LackError) Hint() string {
 	return "as an administrator: " + strings.Join(grants, " ")
 }
 
-// Trouble lists why a run that began now would stop: what its checks found, what its account lacks, and room that is too little.
+// Trouble lists why a run that began now would stop: what its checks found, what its account lacks, room that is too little, and guardrails
+// that cannot be answered.
 func (p *Prepared) Trouble() error {
 	var advice []string
 	var all []error
@@ -235,6 +236,11 @@ func (p *Prepared) Trouble() error {
 	}
 	for _, r := range p.Room {
 		add(r.Trouble())
+	}
+	if !p.Header.Plan.NothingToDo() {
+		for _, r := range p.Guardrails {
+			add(r.holds())
+		}
 	}
 	if len(advice) == 0 {
 		return errors.Join(all...)

@@ -127,6 +127,8 @@ func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h jour
 		return "was a rehearsal of another text of the runbook", nil
 	case !maps.Equal(r.Versions, h.Versions):
 		return "used other versions of its actions", nil
+	case h.Product == "" && r.Product != "":
+		return fmt.Sprintf("ran on %s %s, and this cluster does not tell what it runs", r.Product, r.Minor), nil
 	case r.Product != h.Product || r.Minor != journal.MinorVersion(h.Version):
 		return fmt.Sprintf("ran on %s %s, this cluster is %s %s", r.Product, r.Minor, h.Product, journal.MinorVersion(h.Version)), nil
 	case r.Topology != h.Topology:

@@ -99,7 +99,7 @@ func (t *Vocabulary) Compile(e Expectation) ([]Comparison, error) {
 	if err != nil {
 		var located *file.Error
 		if errors.As(err, &located) {
-			return nil, t.at.Errorf("in %q: %s", e.Text, located.Message)
+			return nil, t.at.Expression(e.Text, located.Message)
 		}
 		return nil, t.at.Errorf("in %q: %v", e.Text, err)
 	}

@@ -23,6 +23,9 @@ func LoadMetrics() []string {
 func GuardrailsOf(rails []execute.GuardrailReading) []Foreseen {
 	var all []Foreseen
 	for _, r := range rails {
+		if r.Trouble == "" {
+			continue
+		}
 		for _, name := range runbook.MetricsOf(r.When) {
 			if _, shown := r.Metrics[name]; !shown && !slices.Contains(LoadMetrics(), name) {
 				all = append(all, Foreseen{Of: "guardrail " + r.Name, Why: "there is no metric " + name + ", so this guardrail would hold every step", Do: "signals.csv of a result contains the names of the metrics that exist", Must: true})

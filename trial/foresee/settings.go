@@ -57,11 +57,19 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 		}
 		for i, c := range cells[release] {
 			if err := checker.CheckSettings(ctx, deps.Machine, nodes[i]); err != nil {
-				all = append(all, foreseen(t, strings.TrimSpace("settings of "+c.name), err))
+				all = append(all, foreseen(t, settingsOf(c.name), err))
 			}
 		}
 	}
 	return all
+}
+
+// settingsOf names the settings of a cell, of which there may be one without a name.
+func settingsOf(cell string) string {
+	if cell == "" {
+		return "settings"
+	}
+	return "settings of " + cell
 }
 
 // loadsPlugin tells whether the settings of one cell may load a plugin, which would make the program know settings that it does not know in

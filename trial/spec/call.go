@@ -70,8 +70,23 @@ func (c Call) given(inputs *document.Node) (Call, error) {
 		}
 	}
 	var err error
-	c.Said, err = c.Book.Accepts(with, c.At)
-	return c, err
+	if c.Said, err = c.Book.Accepts(with, c.At); err != nil {
+		return c, err
+	}
+	c.With = with
+	return c, c.possible()
+}
+
+// possible refuses inputs of a runbook with which one of its steps could never be done.
+func (c Call) possible() error {
+	inputs, err := c.Book.Resolve(c.Said)
+	if err == nil {
+		err = c.Book.Impossible(inputs)
+	}
+	if err != nil && c.Refused == "" {
+		return c.At.Errorf("%s: %v", c.Name(), err)
+	}
+	return nil
 }
 
 // beside is where a file that a trial names stands: beside the trial, unless its path says otherwise.
@@ -101,7 +116,7 @@ func (p Parts) onCluster(c *Call, name string) string {
 }
 
 // resolve finds what a call means and refuses, with its place, what can never work.
-func (p Parts) resolve(c *Call, nodes int) error {
+func (p Parts) resolve(c *Call) error {
 	if slices.Contains(ownPhases, c.As) {
 		return c.At.Errorf("as: %s is the name of a phase that a trial has anyway, expected another", c.As)
 	}
@@ -109,20 +124,20 @@ func (p Parts) resolve(c *Call, nodes int) error {
 		if c.Approve || c.Limit > 0 || c.Refused != "" {
 			return c.At.Errorf("%s is not a runbook: it cannot have approve, limit or refused", c.Change)
 		}
-		return f.check(*c, nodes)
+		_, err := f.Use(*c)
+		return err
 	}
 	named := *c.At
 	named.Text = c.Change
 	n := beside(&named)
 	if _, c.Made = action.Find(p.Actions, c.Change); !c.Made && !document.IsPath(n.Text) && !slices.Contains(p.Books, n.Text) {
-		refusal := document.UnknownName(n, "change or runbook", p.changeNames())
-		if near := document.Nearest(n.Text, p.actionNames()); near != "" && refusal.Hint == "" {
-			refusal = n.Errorf("unknown change, runbook or action %q", n.Text).WithHint("did you mean %q?", near)
+		refusal := n.Errorf("unknown change, runbook or action %q", n.Text)
+		for _, known := range [][]string{p.changeNames(), p.actionNames()} {
+			if near := document.Nearest(n.Text, known); near != "" {
+				return refusal.WithHint("did you mean %q?", near)
+			}
 		}
-		if refusal.Hint == "" {
-			refusal.Hint = "a runbook of your own is a file that ends in .yaml"
-		}
-		return refusal
+		return refusal.WithHint("plimsoll runbook list, and with --actions, lists those that there are; docs/trial-reference.md those of a lab, such as lab/restart; a runbook of your own is a file that ends in .yaml")
 	}
 	book, err := p.bookOf(c, n)
 	if err != nil {
@@ -152,7 +167,7 @@ func (p Parts) resolve(c *Call, nodes int) error {
 	if c.Limit == 0 {
 		c.Limit = defaultLimit
 	}
-	return nil
+	return c.possible()
 }
 
 // RunsRunbooks tells whether the trial runs any.

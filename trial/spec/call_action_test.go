@@ -37,12 +37,16 @@ func TestATimelineTakesSQLAndCommands(t *testing.T) {
 		`{run: sql.execute}`:                              `t.yaml:5:11: "statements" is missing`,
 		`{run: sql.execute, with: {statement: ["DO 1"]}}`: `unknown key "statement"`,
 		`{run: sql.execute, with: {statements: ["DO 1"], check: "SELECT 1"}}`: "check and want belong together",
-		`{run: sql.exeute}`:                  `unknown change, runbook or action "sql.exeute" (did you mean "sql.execute"?)`,
-		`{run: sql.exec}`:                    `unknown change, runbook or action "sql.exec" (did you mean "sql.execute"?)`,
-		`{run: {command: ""}}`:               "there is nothing to execute",
-		`{run: {sql: ["DO 1", " "]}}`:        "there is nothing to execute",
-		`{run: {sql: "DO 1"}, as: baseline}`: "as: baseline is the name of a phase that a trial has anyway",
-		`{run: sql.exec, as: measure}`:       "as: measure is the name of a phase",
+		`{run: sql.exeute}`:                                    `unknown change, runbook or action "sql.exeute" (did you mean "sql.execute"?)`,
+		`{run: sql.exec}`:                                      `unknown change, runbook or action "sql.exec" (did you mean "sql.execute"?)`,
+		`{run: {command: ""}}`:                                 "there is nothing to execute",
+		`{run: command, with: {run: " "}}`:                     "run is empty, expected a command",
+		`{run: sql.execute, with: {statements: ["DO 1", ""]}}`: "statements: one is empty",
+		`{run: sql.execute, with: {statements: []}}`:           "statements: one is empty",
+		`{run: turn.left}`:                                     `unknown change, runbook or action "turn.left" (plimsoll runbook list`,
+		`{run: {sql: ["DO 1", " "]}}`:                          "there is nothing to execute",
+		`{run: {sql: "DO 1"}, as: baseline}`:                   "as: baseline is the name of a phase that a trial has anyway",
+		`{run: sql.exec, as: measure}`:                         "as: measure is the name of a phase",
 	} {
 		if _, err := spec.Parse("t.yaml", []byte(head+"  - "+step+"\n"), spec.Options{}, withActions); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", step, err, want)
@@ -57,15 +61,18 @@ func TestNodesOfATimelineAreThoseOfTheCluster(t *testing.T) {
 	const sql = `{run: {sql: "DO 1", on: n3}}`
 	const loadAlone = "timeline: [{baseline: 5s}]\n"
 	for text, want := range map[string]string{
-		"cluster: {engine: mysql}\ntimeline: [" + sql + "]\n":                                         `sql: no node "n3", the cluster has n1 alone`,
-		"cluster: {engine: mysql, nodes: 2}\ntimeline: [" + sql + "]\n":                               `sql: no node "n3", the cluster has n1 to n2`,
-		"cluster: {engine: mysql, nodes: 2}\ntimeline: [{run: {sql: \"DO 1\", on: 2}}]\n":             `sql: no node "2", the cluster has n1 to n2`,
-		"cluster: {engine: mysql, nodes: 2}\ntimeline: [{run: {sql: \"DO 1\", on: n02}}]\n":           `sql: no node "n02", the cluster has n1 to n2`,
-		"cluster: {engine: mysql, nodes: 2}\nprepare: " + sql + "\n" + loadAlone:                      `sql: no node "n3", the cluster has n1 to n2`,
-		"cluster: {engine: mysql, nodes: 3}\nprepare: " + sql + "\n" + loadAlone:                      "",
-		"cluster: {engine: mysql, nodes: 3}\ntimeline: [" + sql + "]\n":                               "",
-		"cluster: {engine: mysql}\ntimeline: [" + sql + "]\nexpect: ['warmth.on(\"n7\") > 0.5']\n":    `no node "n3"`,
-		"cluster: {engine: mysql}\ntimeline: [{baseline: 5s}]\nexpect: ['warmth.on(\"n7\") > 0.5']\n": `on("n7"): no such node, the cluster has n1 alone`,
+		"cluster: {engine: mysql}\ntimeline: [" + sql + "]\n":                                                                                       `sql: no node "n3", the cluster has n1 alone`,
+		"cluster: {engine: mysql, nodes: 2}\ntimeline: [" + sql + "]\n":                                                                             `sql: no node "n3", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 2}\ntimeline: [{run: {sql: \"DO 1\", on: 2}}]\n":                                                           `sql: no node "2", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 2}\ntimeline: [{run: {sql: \"DO 1\", on: n02}}]\n":                                                         `sql: no node "n02", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 2}\nprepare: " + sql + "\n" + loadAlone:                                                                    `sql: no node "n3", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 3}\nprepare: " + sql + "\n" + loadAlone:                                                                    "",
+		"cluster: {engine: mysql, nodes: 3}\ncompare: {variant: {a: {}, b: {nodes: 2}}}\ntimeline: [" + sql + "]\n":                                 `sql: no node "n3", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 3}\ntimeline: [" + sql + "]\n":                                                                             "",
+		"cluster: {engine: mysql, nodes: 3}\ncompare: {variant: {a: {}, b: {nodes: 2}}}\ntimeline: [{run: lab/freeze, with: {node: n3}}]\n":         `lab/freeze: no node "n3", the cluster has n1 to n2`,
+		"cluster: {engine: mysql, nodes: 2}\ncompare: {variant: {a: {nodes: 3}, b: {nodes: 4}}}\ntimeline: [{run: lab/freeze, with: {node: n3}}]\n": "",
+		"cluster: {engine: mysql}\ntimeline: [" + sql + "]\nexpect: ['warmth.on(\"n7\") > 0.5']\n":                                                  `no node "n3"`,
+		"cluster: {engine: mysql}\ntimeline: [{baseline: 5s}]\nexpect: ['warmth.on(\"n7\") > 0.5']\n":                                               `on("n7"): no such node, the cluster has n1 alone`,
 	} {
 		_, err := spec.Parse("t.yaml", []byte("trial: t\nload: {workload: oltp}\n"+text), spec.Options{}, parts)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

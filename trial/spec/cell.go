@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/result"
-
 	"plimsoll/engine"
 	"plimsoll/infra/disk/pace"
 	"plimsoll/internal/document"
+	"plimsoll/result"
 	"plimsoll/workload"
 )
 
@@ -90,12 +89,7 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 		return nil, err
 	}
 	for i := range c.Prepare {
-		if err := parts.resolve(&c.Prepare[i], c.Cluster.Nodes); err != nil {
-			return nil, err
-		}
-	}
-	if t.Existing == nil {
-		if err := c.checkNodes(parts); err != nil {
+		if err := parts.resolve(&c.Prepare[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -114,6 +108,11 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 	}
 	if c.Timeline, err = t.timelineOf(v); err != nil {
 		return nil, err
+	}
+	if t.Existing == nil {
+		if err := c.checkNodes(parts); err != nil {
+			return nil, err
+		}
 	}
 	c.Data = c.dataSet()
 	return c, nil

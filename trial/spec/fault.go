@@ -111,8 +111,8 @@ func (f *Fault) Use(c Call) (Use, error) {
 	return u, nil
 }
 
-// check refuses what can never work on a cluster of so many nodes, with its place.
-func (f *Fault) check(c Call, nodes int) error {
+// checkNode refuses a node that a cluster of so many nodes does not have, with its place.
+func (f *Fault) checkNode(c Call, nodes int) error {
 	u, err := f.Use(c)
 	if err != nil || u.Node == "" {
 		return err
@@ -125,7 +125,7 @@ func (f *Fault) check(c Call, nodes int) error {
 	if c.With != nil && c.With.Get("node") != nil {
 		at = c.With.Get("node")
 	}
-	return at.Errorf("%s: no node %q, the cluster has n1 to n%d", c.Change, u.Node, nodes)
+	return at.Errorf("%s: no node %q, the cluster has %s", c.Change, u.Node, nodesOf(nodes))
 }
 
 // Faults are those that the trial uses, in its timeline or before a load.

@@ -81,7 +81,7 @@ func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 		"syntax":            {strings.Replace(spectest.Disturbing, "errors == 0", "errors == (", 1), `trial.yaml:12:5: in "errors == (": `},
 		"alternative":       {strings.Replace(spectest.Disturbing, "errors == 0", "errors == 0 or late == 0", 1), "cannot contain or"},
 		"unknown phase":     {strings.Replace(spectest.Disturbing, `during("lab/freeze")`, `during("lab/freez")`, 1), `unknown phase "lab/freez", expected baseline, lab/freeze or recovery (did you mean "lab/freeze"?)`},
-		"unknown change":    {strings.Replace(spectest.Disturbing, "run: lab/freeze", "run: lab/melt", 1), `trial.yaml:6:10: unknown change or runbook "lab/melt", expected lab/freeze or lab/restart`},
+		"unknown change":    {strings.Replace(spectest.Disturbing, "run: lab/freeze", "run: lab/melt", 1), `trial.yaml:6:10: unknown change, runbook or action "lab/melt" (plimsoll runbook list`},
 		"unknown input":     {strings.Replace(spectest.Disturbing, "{node: n1}", "{nod: n1}", 1), `trial.yaml:7:12: unknown key "nod", expected node (did you mean "node"?)`},
 		"unknown operation": {strings.Replace(spectest.Disturbing, "errors == 0", `throughput.of("new_oder") > 5`, 1), `unknown operation "new_oder", expected new_order or payment (did you mean "new_order"?)`},
 		"destination":       {strings.Replace(spectest.Disturbing, "rate: 50% of max, ", "rate: 50% of max, to: both, ", 1), `unknown destination "both", expected primary or all`},

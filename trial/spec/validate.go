@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -63,12 +64,9 @@ func (t *Trial) validateTimeline(parts Parts) error {
 	var ps document.Problems
 	for i := range t.Timeline {
 		if s := &t.Timeline[i]; s.Call != nil {
-			ps.Add(s.Call.At, parts.resolve(s.Call, t.Cluster.Nodes))
+			ps.Add(s.Call.At, parts.resolve(s.Call))
 			s.Phase = s.Call.Name()
 		}
-	}
-	if ps.Err() == nil {
-		ps.Add(t.Document, t.checkNodes(parts))
 	}
 	return ps.Err()
 }
@@ -104,25 +102,24 @@ func (p Parts) nodesAfter(call Call, n int) int {
 	return n
 }
 
-// checkNodes refuses nodes that the cluster does not have, in what runbooks and actions of the timeline are given.
-func (t *Trial) checkNodes(parts Parts) error {
-	var ps document.Problems
-	nodes := t.nodesAt(parts)
-	for i, s := range t.Timeline {
-		if s.Call != nil {
-			ps.Add(s.Call.At, s.Call.checkNodes(nodes[i]))
-		}
-	}
-	return ps.Err()
-}
-
-// checkNodes refuses nodes that the cell's cluster does not have, in what its preparation is given.
+// checkNodes refuses nodes that the cell's cluster does not have, in what its preparation and its timeline are given.
 func (c *Cell) checkNodes(parts Parts) error {
 	var ps document.Problems
 	n := c.Cluster.Nodes
-	for _, call := range c.Prepare {
+	check := func(call *Call) {
+		if f, is := parts.Fault(call.Change); is { // after a runbook, of which it is not known whether it adds some, of those that there were
+			ps.Add(call.At, f.checkNode(*call, cmp.Or(n, c.Cluster.Nodes)))
+		}
 		ps.Add(call.At, call.checkNodes(n))
-		n = parts.nodesAfter(call, n)
+		n = parts.nodesAfter(*call, n)
+	}
+	for i := range c.Prepare {
+		check(&c.Prepare[i])
+	}
+	for _, s := range c.Timeline {
+		if s.Call != nil {
+			check(s.Call)
+		}
 	}
 	return ps.Err()
 }
@@ -141,13 +138,17 @@ func (c *Call) checkNodes(n int) error {
 		if number, err := strconv.Atoi(strings.TrimPrefix(e.Value.Text, "n")); err == nil && number >= 1 && number <= n && e.Value.Text == fmt.Sprintf("n%d", number) {
 			continue
 		}
-		has := fmt.Sprintf("n1 to n%d", n)
-		if n == 1 {
-			has = "n1 alone"
-		}
-		ps.Add(e.Value, e.Value.Errorf("%s: no node %q, the cluster has %s", c.Name(), e.Value.Text, has))
+		ps.Add(e.Value, e.Value.Errorf("%s: no node %q, the cluster has %s", c.Name(), e.Value.Text, nodesOf(n)))
 	}
 	return ps.Err()
+}
+
+// nodesOf names the nodes of a cluster of n.
+func nodesOf(n int) string {
+	if n == 1 {
+		return "n1 alone"
+	}
+	return fmt.Sprintf("n1 to n%d", n)
 }
 
 // validateStages refuses a staged rate where there is no moment at which its stages could begin.

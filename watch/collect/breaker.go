@@ -41,6 +41,16 @@ func (m *meter) p95() (time.Duration, bool) {
 	return sorted[n-2], true
 }
 
+// least is the shortest of the last twenty: about what the way to the server and back takes. 0: there was none.
+func (m *meter) least() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.count == 0 {
+		return 0
+	}
+	return slices.Min(m.last[:min(m.count, len(m.last))])
+}
+
 func (m *meter) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

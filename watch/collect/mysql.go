@@ -33,6 +33,7 @@ type server struct {
 	cores   int
 	numbers map[string]bool // of our connections
 	lacks   map[string]bool // asked once: the server does not show it
+	seldom  []watch.Finding // what is read less often than usual
 }
 
 // greet says to a server how it may treat our connection. Each server knows some of it.
@@ -102,6 +103,19 @@ func (s *server) lacking(what string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lacks[what]
+}
+
+// found notes what is read less often than usual.
+func (s *server) found(seldom []watch.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seldom = seldom
+}
+
+func (s *server) findings() []watch.Finding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seldom
 }
 
 // watching is what our looking costs.

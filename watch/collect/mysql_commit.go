@@ -15,7 +15,30 @@ const (
 )
 
 // commits follows where the time of commits goes.
-type commits struct{ counters rates }
+type commits struct {
+	counters rates
+	all      map[string]watch.Counted // since the watch began, by part: what a mean over a stretch of any length is made of
+}
+
+// add counts what came since the reading before, and writes it.
+func (c *commits) add(now time.Time, p watch.Commit, r *watch.Reading) {
+	if c.all == nil {
+		c.all = map[string]watch.Counted{}
+	}
+	counted := map[string]watch.Counted{"total": p.Counted.Total, "redo": p.Counted.Redo, "binlog": p.Counted.Binlog, "semi-sync": p.Counted.SemiSync}
+	if p.Queue != nil {
+		counted["queue"] = watch.Counted{Sum: *p.Queue * p.Counted.Total.Of, Of: p.Counted.Total.Of}
+	}
+	for part, more := range counted {
+		if all := c.all[part]; all.Of+more.Of > 0 {
+			c.all[part] = watch.Counted{Sum: all.Sum + more.Sum, Of: all.Of + more.Of}
+		}
+	}
+	for part, all := range c.all {
+		r.Add(now, "plimsoll_commit_part_seconds_total", all.Sum, "part", part)
+		r.Add(now, "plimsoll_commit_parts_total", all.Of, "part", part)
+	}
+}
 
 // commitSplit asks for the counters of the log files and of the statement COMMIT. A sync of a log is shared by a group of commits, each of
 // which waits for it as long as it takes: so the mean of a sync is the time that one commit waits for it.
@@ -47,6 +70,7 @@ WHERE EVENT_NAME = '`+commitSQL+`'`)
 	}
 	q.commits.counters.turn(now, counters)
 	c := q.commits.parts()
+	q.commits.add(now, c, r)
 	for part, v := range map[string]*float64{"total": c.Total, "redo": c.Redo, "binlog": c.Binlog, "semi-sync": c.SemiSync, "queue": c.Queue} {
 		if v != nil {
 			r.Add(now, "plimsoll_commit_seconds", *v, "part", part)
@@ -60,25 +84,29 @@ WHERE EVENT_NAME = '`+commitSQL+`'`)
 
 // parts works out the split since the reading before.
 func (c *commits) parts() watch.Commit {
-	mean := func(seconds, count string, unit float64) *float64 {
+	sum := func(seconds, count string, unit float64) watch.Counted {
 		s, ok := c.counters.delta(seconds)
 		n, also := c.counters.delta(count)
-		if !ok || !also || n == 0 {
-			return nil
+		if !ok || !also {
+			return watch.Counted{}
 		}
-		return known(s * unit / n)
+		return watch.Counted{Sum: s * unit, Of: n}
+	}
+	counted := watch.CommitTimes{
+		Total: sum(commitSQL+" seconds", commitSQL+" count", 1), Redo: sum(redoFile+" seconds", redoFile+" count", 1),
+		Binlog:   sum(binlogFile+" seconds", binlogFile+" count", 1),
+		SemiSync: sum("rpl_semi_sync_master_tx_wait_time", "rpl_semi_sync_master_tx_waits", 1e-6),
+		Group:    sum("binlog_commits", "binlog_group_commits", 1),
+	}
+	if counted.SemiSync.Of == 0 {
+		counted.SemiSync = sum("rpl_semi_sync_source_tx_wait_time", "rpl_semi_sync_source_tx_waits", 1e-6)
+	}
+	if !c.knows("binlog_group_commits") { // MySQL has no counter of groups: each is one sync of the binary log, if all are synced
+		counted.Group = sum(commitSQL+" count", binlogFile+" count", 1)
 	}
 	p := watch.Commit{
-		Total: mean(commitSQL+" seconds", commitSQL+" count", 1), Redo: mean(redoFile+" seconds", redoFile+" count", 1),
-		Binlog:    mean(binlogFile+" seconds", binlogFile+" count", 1),
-		SemiSync:  mean("rpl_semi_sync_master_tx_wait_time", "rpl_semi_sync_master_tx_waits", 1e-6),
-		GroupSize: mean("binlog_commits", "binlog_group_commits", 1),
-	}
-	if p.SemiSync == nil {
-		p.SemiSync = mean("rpl_semi_sync_source_tx_wait_time", "rpl_semi_sync_source_tx_waits", 1e-6)
-	}
-	if p.GroupSize == nil { // MySQL has no counter of groups: each is one sync of the binary log, if all are synced
-		p.GroupSize = mean(commitSQL+" count", binlogFile+" count", 1)
+		Total: counted.Total.Mean(), Redo: counted.Redo.Mean(), Binlog: counted.Binlog.Mean(), SemiSync: counted.SemiSync.Mean(), GroupSize: counted.Group.Mean(),
+		Counted: counted,
 	}
 	for name, seen := range map[string]bool{"redo": c.has(redoFile), "binlog": c.has(binlogFile), "total": c.has(commitSQL)} {
 		if !seen {
@@ -97,7 +125,9 @@ func (c *commits) parts() watch.Commit {
 	return p
 }
 
-func (c *commits) has(event string) bool {
-	_, ok := c.counters.now[event+" count"]
+func (c *commits) has(event string) bool { return c.knows(event + " count") }
+
+func (c *commits) knows(counter string) bool {
+	_, ok := c.counters.now[counter]
 	return ok
 }

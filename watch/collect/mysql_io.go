@@ -54,19 +54,13 @@ func (q *quick) binlogSyncs() float64 {
 
 // settingsNow reads those settings that figures depend on and that may change while the server runs.
 func (q *quick) settingsNow(ctx context.Context) error {
-	rows, err := q.table(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('max_connections', 'sync_binlog')")
-	if err != nil {
+	r, err := q.rows(ctx, "SELECT @@GLOBAL.max_connections, @@GLOBAL.sync_binlog") // SHOW VARIABLES looks at all of them
+	if err != nil || r.Rows == 0 {
 		return err
 	}
-	for _, row := range rows {
-		v, ok := numeric(row["Value"])
-		switch {
-		case !ok:
-		case row["Variable_name"] == "max_connections":
-			q.shape.instance.MostConns = &v
-		default:
-			q.syncs = v
-		}
+	if v, ok := number(r.At(0, 0)); ok {
+		q.shape.instance.MostConns = &v
 	}
+	q.syncs, _ = number(r.At(0, 1))
 	return nil
 }

@@ -22,8 +22,9 @@ func (q *quick) total(ctx context.Context, sessions []session) (*total, error) {
 		return nil, nil
 	}
 	// By user, since a replica's own threads are no sessions: a row that they waited for would count at its end, all at once.
+	// What was never timed is left out first: that is nearly all, and to compare names by a collation takes longer.
 	r, err := q.rows(ctx, `SELECT COALESCE(SUM(SUM_TIMER_WAIT), 0) / 1000000000000 FROM performance_schema.events_statements_summary_by_user_by_event_name
-WHERE USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user')`)
+WHERE SUM_TIMER_WAIT > 0 AND USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user')`)
 	if err != nil {
 		q.lack("statement summaries", err)
 		return nil, err
@@ -41,7 +42,7 @@ WHERE USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user')`)
 		return t, nil
 	}
 	r, err = q.rows(ctx, `SELECT EVENT_NAME, SUM(SUM_TIMER_WAIT) / 1000000000000 FROM performance_schema.events_waits_summary_by_user_by_event_name
-WHERE USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user') AND SUM_TIMER_WAIT > 0 GROUP BY EVENT_NAME`)
+WHERE SUM_TIMER_WAIT > 0 AND USER IS NOT NULL AND USER NOT IN ('event_scheduler', 'system user') GROUP BY EVENT_NAME`)
 	if err != nil {
 		q.lack("wait summaries", err)
 		return t, err

@@ -18,6 +18,7 @@ type quick struct {
 	load      load
 	shape     shape
 	sampled   sampledStatements
+	long      bool // some statement is longer than the short list of sessions shows
 	commits   commits
 	syncs     float64             // sync_binlog
 	follows   bool                // it has channels of replication
@@ -79,7 +80,7 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 	q.breaker.strained(status["threads_running"], q.cores)
 
 	var sessions []session
-	if sessions, err = q.sessions(ctx); err != nil && lost(err) {
+	if sessions, err = q.sessions(ctx, level); err != nil && lost(err) {
 		return r, err
 	}
 	var total *total
@@ -246,7 +247,7 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 		return nil
 	}
 	connected, running, uptime := gauge("threads_connected"), gauge("threads_running"), gauge("uptime")
-	cores := q.cores
+	cores, findings := q.cores, slices.Concat(shape.Findings, untold, q.findings())
 	return func(i *watch.Instance) {
 		i.Product, i.Version, i.MostConns, i.Cores = shape.Product, shape.Version, shape.MostConns, cores
 		i.Throughput, i.Commits, i.Connections, i.Running, i.Uptime = throughput, commits, connected, running, uptime
@@ -260,6 +261,6 @@ func (q *quick) showStatus(status map[string]float64) func(*watch.Instance) {
 			i.IO = io
 		}
 		i.Memory = &memory
-		i.Findings = append(slices.Clone(shape.Findings), untold...)
+		i.Findings = findings
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/internal/sqltext"
+	"plimsoll/watch"
 )
 
 // session is a connection that does something now.
@@ -37,14 +38,59 @@ WHERE COMMAND NOT IN ` + idle + ` AND USER NOT IN ('system user', 'event_schedul
 )
 
 // sessions lists those that do something, without our own.
-func (q *quick) sessions(ctx context.Context) ([]session, error) {
-	list := plainList
+func (q *quick) sessions(ctx context.Context, level watch.Level) ([]session, error) {
 	switch {
+	case !q.shape.performs:
+		return q.plain(ctx, level)
 	case q.shape.timesMore:
-		list = timedList
-	case q.shape.performs:
-		list = instrumentedList
+		return q.listed(ctx, timedList)
 	}
+	return q.listed(ctx, instrumentedList)
+}
+
+// plain lists them where nothing counts their time. MariaDB writes information_schema.PROCESSLIST to a temporary table on disk each time that it
+// is asked for it, and SHOW PROCESSLIST to none; but that has only the beginning of a statement. So the table is asked only while some statement
+// is longer, or sessions are many; every ten seconds that is tried again.
+func (q *quick) plain(ctx context.Context, level watch.Level) ([]session, error) {
+	if level >= watch.TenSeconds || !q.long {
+		r, err := q.rows(ctx, "SHOW PROCESSLIST")
+		if err != nil {
+			return nil, err
+		}
+		var all []session
+		if all, q.long = q.shortList(r); !q.long {
+			return all, nil
+		}
+	}
+	return q.listed(ctx, plainList)
+}
+
+const (
+	// leastCut is how many bytes a statement has at least of which SHOW PROCESSLIST shows the beginning: MariaDB's 100 bytes or MySQL's 100
+	// characters, the last of which may be cut.
+	leastCut = 97
+	// mostShown are the sessions up to which all are shown, those among them that do nothing.
+	mostShown = 1000
+)
+
+// shortList are the sessions of SHOW PROCESSLIST, and whether the longer list has more to tell.
+func (q *quick) shortList(r *engine.Result) (all []session, long bool) {
+	for row := range r.Rows {
+		at := func(column int) string { return text(r.At(row, column)) }
+		user, does := at(1), at(4)
+		if q.ours(at(0)) || strings.Contains(idle, "'"+does+"'") || user == "system user" || user == "event_scheduler" {
+			continue
+		}
+		s := session{id: at(0), user: user, host: hostOf(at(2)), database: at(3), class: classOfState(at(6)), text: at(7)}
+		if len(s.text) >= leastCut {
+			return nil, true
+		}
+		all = append(all, s.normalized())
+	}
+	return all, r.Rows > mostShown
+}
+
+func (q *quick) listed(ctx context.Context, list string) ([]session, error) {
 	r, err := q.rows(ctx, list)
 	if err != nil {
 		return nil, err
@@ -71,6 +117,11 @@ func sessionOf(r *engine.Result, row int) session {
 	if s.class == "" {
 		s.class = classOfState(at(4))
 	}
+	return s.normalized()
+}
+
+// normalized has the digest of its text, where the server told none.
+func (s session) normalized() session {
 	if s.digest == "" && s.text != "" {
 		s.text = sqltext.Normalize(s.text)
 		s.digest = sqltext.Digest(s.text)

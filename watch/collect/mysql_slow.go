@@ -57,9 +57,12 @@ func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	if level < watch.TenSeconds {
 		return r, nil
 	}
-	statements, err := s.statements(ctx, now, &r)
-	if err != nil {
-		return r, err
+	var statements []watch.Statement
+	var err error
+	if level >= watch.Minute || !s.digests.dear() {
+		if statements, err = s.statements(ctx, now, &r); err != nil {
+			return r, err
+		}
 	}
 	var size *float64
 	if level >= watch.Minute {

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -64,6 +65,33 @@ func largest(by map[string]*watch.Statement) []watch.Statement {
 type digests struct {
 	at     time.Time
 	before map[string]digest
+	took   []time.Duration // the server, at the last readings
+	most   time.Duration   // it may take to be read every ten seconds; 0: mostForDigests
+}
+
+// mostForDigests is a thousandth of ten seconds. The server goes through all digests that it keeps, up to 10,000 as it comes, at some 5 µs each.
+const mostForDigests = 10 * time.Millisecond
+
+// dear tells whether the server takes so long that it is asked every minute only. Three readings must agree: a busy machine makes some longer.
+func (d *digests) dear() bool {
+	return len(d.took) == 3 && slices.Min(d.took) > cmp.Or(d.most, mostForDigests)
+}
+
+func (d *digests) answered(after time.Duration) {
+	d.took = append(d.took, after)
+	d.took = d.took[max(len(d.took)-3, 0):]
+}
+
+// finding says that statements are read less often.
+func (d *digests) finding() []watch.Finding {
+	if !d.dear() {
+		return nil
+	}
+	return []watch.Finding{{
+		Code: "statements-every-minute",
+		Text: fmt.Sprintf("The server takes %d ms to show its statements by digest, so Plimsoll reads them every minute, and not every ten seconds.", slices.Min(d.took).Milliseconds()),
+		Do:   "TRUNCATE TABLE " + digestTable + " makes the server forget statements that nobody executes any more.",
+	}}
 }
 
 type digest struct{ calls, seconds, rows, errors float64 }
@@ -75,6 +103,7 @@ func (s *slow) statements(ctx context.Context, now time.Time, r *watch.Reading) 
 	if s.lacking(digestTable) {
 		return nil, nil
 	}
+	begun := time.Now()
 	rows, err := s.rows(ctx, `SELECT COALESCE(SCHEMA_NAME, ''), DIGEST, LEFT(DIGEST_TEXT, 1024), COUNT_STAR, SUM_TIMER_WAIT / 1000000000000, SUM_ROWS_EXAMINED, SUM_ERRORS
 FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL ORDER BY SUM_TIMER_WAIT DESC LIMIT 500`)
 	if err != nil {
@@ -86,6 +115,8 @@ FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT 
 	if rows.Rows == 0 {
 		return nil, nil
 	}
+	s.digests.answered(time.Since(begun) - s.server.meter.least())
+	s.found(s.digests.finding())
 	over := now.Sub(s.digests.at).Seconds()
 	latest := make(map[string]digest, rows.Rows)
 	by := map[string]*watch.Statement{}

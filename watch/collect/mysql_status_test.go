@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -73,6 +74,29 @@ func TestWhichVariablesAServerChangesByItself(t *testing.T) {
 	for name, want := range map[string]bool{"gtid_executed": true, "gtid_executed_compression_period": false, "gtid_mode": false, "gtid_domain_id": false, "gtid_binlog_state": true, "pseudo_thread_id": true, "sync_binlog": false} {
 		if got := moves(name); got != want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// The mean of a stretch is of all its commits, and not of its readings: 654 commits of 4 ms, and then one of a second.
+func TestTheMeanOfCommitsIsOverAllOfThem(t *testing.T) {
+	at := time.Unix(1000, 0)
+	var c commits
+	samples := map[string]float64{}
+	for _, counted := range []struct{ count, seconds float64 }{{0, 0}, {654, 2.616}, {655, 3.616}, {655, 3.616}} {
+		at = at.Add(10 * time.Second)
+		c.counters.turn(at, map[string]float64{
+			commitSQL + " count": counted.count, commitSQL + " seconds": counted.seconds, redoFile + " count": counted.count, redoFile + " seconds": counted.seconds / 4,
+		})
+		var r watch.Reading
+		c.add(at, c.parts(), &r)
+		for _, s := range r.Samples {
+			samples[s.Name+" "+s.Labels[0].Value] = s.Value
+		}
+	}
+	for part, want := range map[string]float64{"total": 3.616, "redo": 0.904, "queue": 2.712} {
+		if sum, of := samples["plimsoll_commit_part_seconds_total "+part], samples["plimsoll_commit_parts_total "+part]; math.Abs(sum-want) > 1e-9 || of != 655 {
+			t.Errorf("%s: %v s of %v commits, want %v of 655", part, sum, of, want)
 		}
 	}
 }

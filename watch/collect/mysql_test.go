@@ -83,6 +83,9 @@ func TestMySQL(t *testing.T) {
 			t.Run("who waits for a metadata lock", func(t *testing.T) { w.t = t; w.metadataLock(s.product == "mysql") })
 			t.Run("a transaction open for long, and a deadlock", func(t *testing.T) { w.t = t; w.openForLong() })
 			t.Run("writes of logs are among the IOPS", func(t *testing.T) { w.t = t; w.logWrites() })
+			t.Run("no temporary table on disk each second", func(t *testing.T) { w.t = t; w.nothingOnDisk() })
+			t.Run("a statement longer than the short list shows", func(t *testing.T) { w.t = t; w.longStatement() })
+			t.Run("dear digests are read every minute", func(t *testing.T) { w.t = t; w.dearDigests(s.source == "counters") })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("a table that grew suddenly", func(t *testing.T) { w.t = t; w.grown() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
@@ -217,6 +220,88 @@ func (w *watched) rowLock() {
 	}
 	if err := <-done; err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// nothingOnDisk reads what is read every second: the server, which has only short statements, needs no temporary table on disk for that. With
+// its performance schema on MariaDB needs one, since only the long list has milliseconds.
+func (w *watched) nothingOnDisk() {
+	const tables, readings = "created_tmp_disk_tables", 5
+	w.read(watch.TenSeconds) // and tries the short list again
+	w.read(watch.Second)
+	q := w.readers[0].(*quick)
+	before := q.counters.now[tables]
+	for range readings {
+		w.read(watch.Second)
+	}
+	if made := q.counters.now[tables] - before; made != 0 && !(q.shape.performs && made == readings) {
+		w.t.Errorf("%v temporary tables on disk in %d readings", made, readings)
+	}
+}
+
+// longStatement executes one whose last words no short list of sessions shows.
+func (w *watched) longStatement() {
+	executes, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer executes.Close()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error)
+	go func() {
+		done <- executes.Exec(ctx, "SELECT SLEEP(20) AS "+strings.Repeat("a", 60)+", 1 AS "+strings.Repeat("b", 60)+", 2 AS the_last", nil)
+	}()
+	q := w.readers[0].(*quick)
+	seen := func() bool {
+		latest := q.sampled.seen[len(q.sampled.seen)-1]
+		return slices.ContainsFunc(latest, func(s session) bool { return strings.Contains(strings.ToLower(s.text), "the_last") })
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(10 * time.Second); ; <-tick.C {
+		if w.read(watch.Second); seen() {
+			break
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("a long statement is not seen whole: %+v", q.sampled.seen[len(q.sampled.seen)-1])
+		}
+	}
+	w.read(watch.TenSeconds)
+	if !seen() {
+		w.t.Error("the long statement is not seen whole at the next ten seconds")
+	}
+	cancel()
+	if err := <-done; err == nil {
+		w.t.Error("the long statement ended by itself")
+	}
+}
+
+// dearDigests has the server take longer to show its statements by digest than it may every ten seconds.
+func (w *watched) dearDigests(has bool) {
+	s := w.readers[1].(*slow)
+	s.digests.most = time.Nanosecond
+	defer func() { s.digests.most = 0 }()
+	asked := func(level watch.Level) bool {
+		before := s.digests.at
+		w.read(level)
+		return s.digests.at.After(before)
+	}
+	for range 3 {
+		w.read(watch.TenSeconds)
+	}
+	for level, want := range map[watch.Level]bool{watch.TenSeconds: false, watch.Minute: true} {
+		if got := asked(level); has && got != want {
+			w.t.Errorf("at level %d they are read: %v, want %v", level, got, want)
+		}
+	}
+	w.read(watch.Second)
+	if told := slices.ContainsFunc(w.seen.Findings, func(f watch.Finding) bool { return f.Code == "statements-every-minute" }); told != has {
+		w.t.Errorf("the findings are %+v", w.seen.Findings)
+	}
+	s.digests.most = time.Hour
+	w.read(watch.Minute)
+	if w.read(watch.Second); slices.ContainsFunc(w.seen.Findings, func(f watch.Finding) bool { return f.Code == "statements-every-minute" }) || has && !asked(watch.TenSeconds) {
+		w.t.Errorf("they are cheap again, and the findings are %+v", w.seen.Findings)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -41,7 +42,7 @@ func ReadConfig(path string) (Config, error) {
 	var c Config
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return c, fmt.Errorf("read the web configuration: %w", err)
+		return c, hint.Missing(fmt.Errorf("read the web configuration: %w", err), "correct --web-config, or write the file: docs/web.md lists its keys")
 	}
 	root, err := document.Parse(path, data)
 	if err != nil {

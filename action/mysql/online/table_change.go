@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
-	"plimsoll/hint"
 	"plimsoll/internal/poll"
 )
 
@@ -68,7 +68,7 @@ func (a *alter) look(ctx context.Context, on *cluster.Cluster) (*tableChange, er
 		return nil, fmt.Errorf("look for table %s: %w", a.Table, err)
 	}
 	if there != "1" {
-		return nil, &hint.PermanentError{Reason: fmt.Sprintf("there is no table %s", a.Table), Advice: "name a table as SHOW TABLES lists it; views cannot be changed"}
+		return nil, action.AbsentTable(a.Table, &engine.Error{Kind: engine.Missing, Text: "views cannot be changed"})
 	}
 	if w.value, err = w.ask(ctx, a.Query); err != nil {
 		return nil, fmt.Errorf("check whether the change is made: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,9 +67,6 @@ func (w *checkSwitchover) Check(ctx context.Context, on *cluster.Cluster) (actio
 
 // behind refuses what waiting cannot mend and says how far the replica is behind.
 func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time.Duration, error) {
-	if w.From == w.To {
-		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica"}
-	}
 	from, err := serverOf(ctx, on, w.From)
 	if err != nil {
 		return 0, err
@@ -92,11 +90,17 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 			replica = p.is
 		}
 	}
+	if o := taking(slices.DeleteFunc(slices.Clone(all), func(p peer) bool { return p.name == w.From })); o != "" && primary.Primary() {
+		return 0, twoPrimaries(w.From, o)
+	}
 	if !primary.Primary() {
 		if err := refuseLeaderless(on.Name, all); err != nil {
 			return 0, err
 		}
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
+	}
+	if w.From == w.To {
+		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica"}
 	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err

@@ -124,7 +124,7 @@ func settleClosing(ctx context.Context, on *cluster.Cluster, node string) error 
 }
 
 // Undo opens the server to writes again, if it took them before and none has taken its place. One that did not is not closed when it has
-// become the primary since.
+// become the primary since. A replica that was to replace it and does not replicate afterwards remains to be dealt with.
 func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
 	s, err := serverOf(ctx, on, d.Node)
 	if err != nil {
@@ -139,7 +139,30 @@ func (d *demote) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	if err != nil {
 		return err
 	}
-	return setMode(ctx, s, before)
+	if err := setMode(ctx, s, before); err != nil {
+		return err
+	}
+	return d.replicaRemains(ctx, on)
+}
+
+// replicaRemains tells of the replica that was to replace the primary, if it does not replicate now: the run may have stopped its replication,
+// or it does not answer.
+func (d *demote) replicaRemains(ctx context.Context, on *cluster.Cluster) error {
+	if d.For == "" {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	is, err := statusOf(limited, on, d.For)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return &action.Remains{What: "node " + d.For, Why: fmt.Sprintf("it does not answer within %s, and may have stopped replicating; when it answers, mysql/rejoin -i node=%s makes it replicate from %s again", probeTime, d.For, d.Node)}
+	case len(is.Sources) == 0 || !is.Sources[0].Applies:
+		return &action.Remains{What: "node " + d.For, Why: fmt.Sprintf("it does not replicate; mysql/rejoin -i node=%s makes it replicate from %s again", d.For, d.Node)}
+	}
+	return nil
 }
 
 // trxShownAnew is how far apart looks at innodb_trx must be: whoever looks again within 0.1 s is shown what was shown before

@@ -3,6 +3,8 @@ package replication
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/action"
@@ -52,13 +54,49 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		Intended: action.Facts{"follows": "", "read_only": "0"},
 	}
 	switch {
-	case is.Primary():
+	case is.Primary() && (m.opensAgain() || m[keptNow] == cannotBeKept):
 		f.State = action.Satisfied
+		return f, refuseSecond(ctx, s)
+	case is.Primary(): // but not after its next start: it was cut off in between
 		return f, refuseSecond(ctx, s)
 	case s.mariadb && m[keptNow] == cannotBeKept:
 		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
 	}
-	return f, nil
+	return f, p.observeSilent(ctx, s, &f)
+}
+
+// observeSilent notes the nodes that do not answer, where nobody looked after them: with an old primary, the steps before have.
+func (p *promote) observeSilent(ctx context.Context, s *server, f *action.CheckResult) error {
+	if p.Old != "" {
+		return nil
+	}
+	others, err := s.peers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if !o.answers() {
+			f.Observed["silent_"+o.name] = "does not answer"
+		}
+	}
+	return nil
+}
+
+var _ action.ApprovalDemander = (*promote)(nil)
+
+// ApprovalReason is that a node which does not answer may take writes, or may have what the new primary lacks.
+func (p *promote) ApprovalReason(f action.CheckResult) string {
+	var silent []string
+	for name := range f.Observed {
+		if node, is := strings.CutPrefix(name, "silent_"); is {
+			silent = append(silent, node)
+		}
+	}
+	if len(silent) == 0 {
+		return ""
+	}
+	slices.Sort(silent)
+	return fmt.Sprintf("%s does not answer: it may accept writes, or begin to when it answers again, and may have transactions that %s lacks. Make sure that it cannot", strings.Join(silent, ", "), p.Node)
 }
 
 // canLead refuses servers that others cannot follow.
@@ -94,8 +132,8 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, action.NothingDone{Err: err}
 	}
 	c.Progress(0.5, "making it writable")
-	if err := s.unfollow(ctx); err != nil {
-		return nil, err
+	if err := p.leaveSource(ctx, s); err != nil {
+		return nil, action.NothingDone{Err: err}
 	}
 	if err := p.stillAlone(ctx, s); err != nil {
 		return nil, err
@@ -105,6 +143,18 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	has, err := s.executed(ctx)
 	return action.Facts{"position": has.String()}, err
+}
+
+// leaveSource ends the server's replication; it stays read-only. A server that hangs meanwhile takes no writes afterwards either, so that the
+// run can go back: the old primary need not wait for it until the step's deadline.
+func (p *promote) leaveSource(ctx context.Context, s *server) error {
+	limited, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", p.Node, 2*patience))
+	defer cancel()
+	err := s.unfollow(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return fmt.Errorf("%w: it stays read-only, and may have stopped replicating", context.Cause(limited))
+	}
+	return err
 }
 
 // mayPromote refuses to open a server while it hangs, another takes writes, or something would be left behind.
@@ -196,12 +246,17 @@ func (p *promote) stillAlone(ctx context.Context, s *server) error {
 func refuseSecond(ctx context.Context, s *server) error {
 	others, err := s.peers(ctx)
 	if o := taking(others); err == nil && o != "" {
-		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s and %s both accept writes", s.name(), o),
-			Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only, "+closing+". Then mysql/rejoin -i node=%[1]s, or mysql/rejoin -i node=%[2]s, makes that one replicate from the other", s.name(), o),
-		}
+		return twoPrimaries(s.name(), o)
 	}
 	return err
+}
+
+// twoPrimaries says what to do about two nodes that accept writes.
+func twoPrimaries(one, other string) error {
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s and %s both accept writes", one, other),
+		Advice: fmt.Sprintf("at once make the one that is not to be the primary read-only, "+closing+". Then mysql/rejoin -i node=%[1]s, or mysql/rejoin -i node=%[2]s, makes that one replicate from the other", one, other),
+	}
 }
 
 // complete refuses a replica that lacks what the old primary has, if that answers.

@@ -121,32 +121,38 @@ func readKeptMode(ctx context.Context, s *server, m mode) error {
 	return nil
 }
 
-// setMode makes a server refuse writes or take them, first for after a restart. Clients' statements under way can hold it up.
+// setMode makes a server refuse writes or take them. One that is to refuse them is first told so for after a restart, and one that is to take
+// them last: cut off in between, it must not take them after its next start while another may have become the primary. Clients' statements under
+// way can hold it up.
 func setMode(ctx context.Context, s *server, m mode) error {
 	defer s.on.RolesChanged()
+	if m.reopens() {
+		if err := s.takeWrites(ctx); err != nil {
+			return err
+		}
+		return keepMode(ctx, s, m)
+	}
 	if err := keepMode(ctx, s, m); err != nil {
 		return err
 	}
-	switch {
-	case s.mariadb:
+	if s.mariadb {
 		return s.do(ctx, "", admin.SetGlobal("read_only", m[modeNow]))
-	case m[modeNow] == "1":
-		return s.do(ctx, "", admin.SetGlobal("read_only", "1"), admin.SetGlobal("super_read_only", m[modeSuper]))
 	}
-	return s.do(ctx, "", admin.SetGlobal("super_read_only", "0"), admin.SetGlobal("read_only", "0"))
+	return s.do(ctx, "", admin.SetGlobal("read_only", "1"), admin.SetGlobal("super_read_only", m[modeSuper]))
 }
 
 // ClaimLock is the lock by which a run keeps a server of a cluster without a primary (GET_LOCK).
 const ClaimLock = "plimsoll.claim"
 
-// open makes a server take writes, first for after a restart, as long as nobody else has taken the lock of the cluster: this process may be
-// suspended at any moment, and wake between being told that the cluster is still its run's and giving the order.
-func (s *server) open(ctx context.Context) error {
-	defer s.on.RolesChanged()
-	m := s.taking()
-	if err := keepMode(ctx, s, m); err != nil {
-		return err
-	}
+// opensWithin is how many seconds a server has to take writes after it was asked for its lock and its clock. A claim is held for longer.
+const opensWithin = 3
+
+// open makes a server take writes, and last for after a restart.
+func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taking()) }
+
+// takeWrites makes a server take writes, as long as nobody else has taken the lock of the cluster: this process may be suspended at any moment,
+// and wake between being told that the cluster is still its run's and giving the order; so may the server between the order and its execution.
+func (s *server) takeWrites(ctx context.Context) error {
 	names := []string{modeNow}
 	if !s.mariadb {
 		names = []string{modeSuper, modeNow}
@@ -156,9 +162,13 @@ func (s *server) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		until, err := s.value(ctx, admin.In(opensWithin))
+		if err != nil {
+			return err
+		}
 		var statements []string
 		for _, name := range names {
-			statements = append(statements, admin.SetGlobalWhile(ClaimLock, holder, name, "0", "1"))
+			statements = append(statements, admin.SetGlobalWhile(ClaimLock, holder, until, name, "0", "1"))
 		}
 		if err := s.do(ctx, "", statements...); err != nil {
 			return err
@@ -167,7 +177,7 @@ func (s *server) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened", s.name(), ClaimLock)
+	return fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %d s", s.name(), ClaimLock, opensWithin)
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -445,6 +446,38 @@ func takesBack(w fixture) {
 			t.Errorf("left out: %v", out)
 		}
 	})
+	w.Run("a replica that hangs when it is promoted", func(t *testing.T) {
+		w := w.of(t)
+		before, err := modeOf(t.Context(), w.server("n1"))
+		w.must(err)
+		w.does(demoteAction, `{node: n1, grace: 1s, for: n2}`)
+		began := time.Now()
+		_, err = w.task(promoteAction, `{node: n2, old: n1}`).Act(t.Context(), w.on, action.Call{Token: "t", Progress: func(_ float64, text string) {
+			if text == "making it writable" {
+				w.must(w.cluster.Server("n2").Freeze(t.Context()))
+			}
+		}})
+		var nothing action.NothingDone
+		if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "n2 does not answer within 10s: it stays read-only, and may have stopped replicating") {
+			t.Errorf("promote: %v", err)
+		}
+		remains := action.RemainsOf(w.task(demoteAction, `{node: n1, for: n2}`).(action.Undoer).Undo(t.Context(), w.on, action.Call{Before: before.facts()}))
+		if remains == nil || !strings.Contains(remains.Error(), "node n2: it does not answer within 2s") {
+			t.Errorf("the undo of the demotion leaves %v", remains)
+		}
+		if is, err := statusOf(t.Context(), w.on, "n1"); err != nil || is.ReadOnly {
+			t.Errorf("n1: %+v, %v, want that it takes writes", is, err)
+		}
+		if took := time.Since(began); took > 40*time.Second {
+			t.Errorf("nobody could write for %s", took)
+		}
+		w.must(w.cluster.Server("n2").Thaw(t.Context()))
+		if is, err := statusOf(t.Context(), w.on, "n2"); err != nil || !is.ReadOnly {
+			t.Errorf("n2 after it hung: %+v, %v, want that it is read-only", is, err)
+		}
+		w.does(replicateAction, `{node: n2, source: n1}`)
+		w.follow(t, "n2", "n1")
+	})
 	w.Run("a node that follows nobody", func(t *testing.T) {
 		w := w.of(t)
 		w.must(w.server("n3").unfollow(t.Context()))
@@ -456,6 +489,22 @@ func takesBack(w fixture) {
 		if out := w.does(repointAction, `{source: n1, leave: [n3]}`); out[action.LeftOut] != nil {
 			t.Errorf("left alone on purpose, and left out: %v", out)
 		}
+		n3 := w.server("n3")
+		w.must(keepMode(t.Context(), n3, n3.taking())) // as a promotion by an earlier release leaves it that was cut off
+		w.does(repointAction, `{source: n1}`)
+		if m, err := modeOf(t.Context(), n3); err != nil || m.opensAgain() {
+			t.Errorf("n3 is %v, %v, want that it refuses writes after its next start too", m, err)
+		}
+		w.follow(t, "n3", "n1")
+	})
+	w.Run("a second primary before a switchover", func(t *testing.T) {
+		w := w.of(t)
+		n3 := w.server("n3")
+		w.must(n3.unfollow(t.Context()))
+		w.must(setMode(t.Context(), n3, n3.taking()))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n1 and n3 both accept writes")
+		w.must(setMode(t.Context(), n3, n3.refusing()))
+		w.does(repointAction, `{source: n1, also: [n3]}`)
 		w.follow(t, "n3", "n1")
 	})
 	w.Run("removal of what is followed", func(t *testing.T) {
@@ -501,5 +550,23 @@ func stolenLock(w fixture) func(t *testing.T) {
 			t.Errorf("n3 is %v, %v, want that it takes writes", m, err)
 		}
 		w.must(setMode(t.Context(), n3, n3.refusing()))
+		// Cut off before it takes writes, it does not take them after its next start either.
+		cutOff := errors.New("the process ended")
+		if err := n3.open(cluster.WithOwner(t.Context(), func(context.Context) error { return cutOff })); !errors.Is(err, cutOff) {
+			t.Errorf("opened by a process that had ended: %v", err)
+		}
+		closed := func(why string) {
+			t.Helper()
+			if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) || m.opensAgain() {
+				t.Errorf("%s: n3 is %v, %v, want read-only, now and after its next start", why, m, err)
+			}
+		}
+		closed("cut off")
+		// The order of a process that is gone by now, which a server that hung executes when it goes on, comes too late.
+		late := func(context.Context) error { time.Sleep(opensWithin*time.Second + 200*time.Millisecond); return nil }
+		if err := n3.open(cluster.WithOwner(t.Context(), late)); err == nil || !strings.Contains(err.Error(), "or it took longer than 3 s") {
+			t.Errorf("opened too late: %v", err)
+		}
+		closed("too late")
 	}
 }

@@ -112,6 +112,9 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	left := map[string]any{}
 	for _, n := range loose {
 		left[n.name] = fmt.Sprintf("it does not replicate from any server: run mysql/rejoin -i node=%s if it should replicate from %s", n.name, source.name())
+		if err := staysClosed(ctx, on, n); err != nil {
+			left[n.name] = fmt.Sprintf("%s; after its next start it may accept writes: %v", left[n.name], err)
+		}
 	}
 	var all error
 	for i, n := range nodes {
@@ -130,6 +133,22 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		out[action.LeftOut] = left
 	}
 	return out, all
+}
+
+// staysClosed has a node that refuses writes refuse them after its next start too: a promotion of it may have been cut off.
+func staysClosed(ctx context.Context, on *cluster.Cluster, n peer) error {
+	if !n.is.ReadOnly {
+		return nil
+	}
+	s, err := serverOf(ctx, on, n.name)
+	if err != nil {
+		return err
+	}
+	m, err := modeOf(ctx, s)
+	if err != nil || !m.opensAgain() {
+		return err
+	}
+	return keepMode(ctx, s, s.refusing())
 }
 
 // awaitUnfollowed says of a node that does not answer that it does not follow the new primary.

@@ -80,7 +80,13 @@ func TestNoServerReplicatesFromItsOwnReplica(t *testing.T) {
 
 // A server that takes writes already is no reason not to look whether another does.
 func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
-	answers := func(string) (string, error) { return "1", nil }
+	persisted := "OFF"
+	answers := func(statement string) (string, error) {
+		if strings.Contains(statement, "persisted_variables") {
+			return persisted, nil
+		}
+		return "1", nil
+	}
 	n1, n2 := &standIn{is: engine.ReplicationStatus{ServerID: "1"}, answers: answers}, &standIn{is: engine.ReplicationStatus{ServerID: "2"}, answers: answers}
 	on := standIns{"n1": n1, "n2": n2}.cluster(t)
 	p := &promote{Node: "n2"}
@@ -91,6 +97,27 @@ func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
 	n1.is.ReadOnly = true
 	if f, err := p.Check(t.Context(), on); err != nil || f.State != action.Satisfied {
 		t.Errorf("n2 alone takes writes: %+v, %v", f, err)
+	}
+	persisted = "ON" // the process died before it was kept
+	f, err := p.Check(t.Context(), on)
+	if err != nil || f.State != action.Needed {
+		t.Errorf("n2 takes writes until its next start: %+v, %v", f, err)
+	}
+	if why := p.ApprovalReason(f); why != "" {
+		t.Errorf("all answer, and it asks: %s", why)
+	}
+}
+
+// A promotion by itself asks a person about nodes that do not answer. One after others steps does not: they have looked after the old primary.
+func TestAPromotionAsksAboutNodesThatDoNotAnswer(t *testing.T) {
+	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: func(string) (string, error) { return "1", nil }}
+	on := standIns{"n1": {silent: gone}, "n2": n2}.cluster(t)
+	for old, want := range map[string]string{"": "n1 does not answer: it may accept writes", "n1": ""} {
+		p := &promote{Node: "n2", Old: old}
+		f, err := p.Check(t.Context(), on)
+		if why := p.ApprovalReason(f); err != nil || !strings.HasPrefix(why, want) || want == "" && why != "" {
+			t.Errorf("old %q: asks %q, %v, want %q", old, why, err, want)
+		}
 	}
 }
 

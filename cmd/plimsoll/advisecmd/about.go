@@ -112,7 +112,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 	r = findings.Report(in)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return f.About != about })
 	if about == "commit" {
-		r.Unknown = nil // what it runs on does not matter for it
+		r.Unknown = slices.DeleteFunc([]string{in.Seen.Changed}, func(s string) bool { return s == "" }) // what it runs on does not matter for it
 	}
 	r.Unknown = append(r.Unknown, fmt.Sprintf("Observed: %d seconds from %s. Another hour may need more.", in.Seen.Seconds, in.Seen.Began.UTC().Format("2006-01-02 15:04 MST")))
 	if len(r.Findings) == 0 {

@@ -142,7 +142,7 @@ type prediction struct {
 }
 
 // measurable are the effects that can be looked at afterwards.
-var measurable = []string{"reads a second from disk", "time of a commit", "sustained operations per second"}
+var measurable = []string{"reads a second from disk", "commit time per change", "sustained operations per second"}
 
 // carriedOut are the predictions of options whose settings the server has now, each once, as it was predicted last before that.
 func carriedOut(ctx context.Context, db engine.Database, on running, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
@@ -278,7 +278,7 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Doubt = fmt.Sprintf("the service uses %.0f of the predicted limit of %.0f: only a higher load would test the prediction", seen.Disk.Peak, e.Then)
 		}
 		return s, true
-	case "time of a commit":
+	case "commit time per change":
 		if seen.Commit == nil || seen.Commit.Total == nil {
 			return s, false
 		}
@@ -287,7 +287,7 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Load = seen.Commit.Rate.Mean / e.Load
 		}
 	}
-	if s.Doubt == "" && (s.Load > most || s.Load < 1/most) && !(e.What == "time of a commit" && s.Load > 1) { // faster commits are more
+	if s.Doubt == "" && (s.Load > most || s.Load < 1/most) && !(e.What == "commit time per change" && s.Load > 1) { // faster commits are more
 		s.Doubt = fmt.Sprintf("the load is %.2g times that of the prediction", s.Load)
 	}
 	return s, true

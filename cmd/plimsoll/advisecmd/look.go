@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/advise/memory"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/watchcmd"
@@ -19,12 +20,13 @@ import (
 	"plimsoll/watch/settings"
 )
 
-// looked is a reading of a second.
+// looked is a reading of about a second.
 type looked struct {
-	iops, writes, bytes, commits *float64
-	commit                       watch.Commit
-	sessions, waiting, running   float64
-	source                       string
+	seconds                                 float64 // since the reading before
+	iops, writes, bytes, commits, questions *float64
+	counted                                 watch.CommitTimes
+	sessions, waiting, running              float64
+	source                                  string
 }
 
 // lookAtServer reads a node once a second, as plimsoll watch does, and sums up.
@@ -34,11 +36,11 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(sources, func(s watch.Source) bool { return s.Instance.Node == node.Name })
-	if at < 0 {
+	found := slices.IndexFunc(sources, func(s watch.Source) bool { return s.Instance.Node == node.Name })
+	if found < 0 {
 		return nil, fmt.Errorf("node %s of %s cannot be watched", node.Name, on.Name)
 	}
-	source := sources[at]
+	source := sources[found]
 	defer func() {
 		for _, s := range sources {
 			for _, one := range s.Collectors {
@@ -53,35 +55,10 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 	if err != nil {
 		return nil, err
 	}
-	seen := &advise.Seen{Began: time.Now(), For: span}
-	instance := source.Instance
-	var all []looked
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for n := 0; ; n++ {
-		r, err := source.Collectors[0].Collect(ctx, watch.TenSeconds, time.Now())
-		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", node.Name, err)
-		}
-		instance.Commit = nil
-		if r.Show != nil {
-			r.Show(&instance)
-		}
-		if n > 0 { // the first has no rates
-			all = append(all, readingOf(instance))
-		}
-		passed := time.Since(seen.Began)
-		p.Update(int64(min(passed, span)/time.Second), int64(span/time.Second), "seconds")
-		if passed >= span {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	seen, err := follow(ctx, source, span, p)
+	if err != nil {
+		return nil, err
 	}
-	sum(seen, instance, all)
 	after, err := requests(ctx, disk)
 	if err != nil {
 		return nil, err
@@ -102,6 +79,45 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 	return seen, nil
 }
 
+// follow reads an instance once a second for a while.
+func follow(ctx context.Context, source watch.Source, span time.Duration, p *console.Progress) (*advise.Seen, error) {
+	seen := &advise.Seen{Began: time.Now(), For: span}
+	instance := source.Instance
+	var all []looked
+	var last time.Time
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		at := time.Now()
+		r, err := source.Collectors[0].Collect(ctx, watch.TenSeconds, at)
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", source.Instance.Node, err)
+		}
+		instance.Commit = nil
+		if r.Show != nil {
+			r.Show(&instance)
+		}
+		if r.Asked == watch.Everything { // of a server that is spared nothing else is known
+			if !last.IsZero() { // the first has no rates
+				all = append(all, readingOf(instance, r.Samples, at.Sub(last)))
+			}
+			last = at
+		}
+		passed := time.Since(seen.Began)
+		p.Update(int64(min(passed, span)/time.Second), int64(span/time.Second), "seconds")
+		if passed >= span {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	sum(seen, instance, all)
+	return seen, nil
+}
+
 // requests are those that were made of a lab's disk; none where it is no lab's.
 func requests(ctx context.Context, disk cluster.DiskLimited) (cluster.DiskRequests, error) {
 	if disk == nil {
@@ -110,47 +126,57 @@ func requests(ctx context.Context, disk cluster.DiskLimited) (cluster.DiskReques
 	return disk.Requests(ctx)
 }
 
-func readingOf(i watch.Instance) (l looked) {
-	l.commits = i.Commits
+// readingOf takes the load from the reading's own samples: what an instance shows is a mean over many.
+func readingOf(i watch.Instance, samples []watch.Sample, since time.Duration) looked {
+	l := looked{seconds: since.Seconds(), commits: i.Commits, questions: i.Throughput}
 	if i.IO != nil {
 		l.iops, l.writes, l.bytes = i.IO.IOPS, i.IO.Writes, i.IO.Bytes
 	}
 	if i.Commit != nil {
-		l.commit = *i.Commit
+		l.counted = i.Commit.Counted
 	}
 	if i.Load != nil {
-		l.sessions, l.source = i.Load.AAS, i.Load.Source
-		for _, w := range i.Load.Waits {
-			switch w.Class {
-			case "redo", "binlog", "semi-sync", "commit":
-				l.waiting += w.AAS
-			case "cpu":
-				l.running = w.AAS
-			}
+		l.source = i.Load.Source
+	}
+	for _, s := range samples {
+		if s.Name != "plimsoll_aas" {
+			continue
+		}
+		l.sessions += s.Value
+		switch s.Labels[0].Value {
+		case "redo", "binlog", "semi-sync", "commit":
+			l.waiting += s.Value
+		case "cpu":
+			l.running = s.Value
 		}
 	}
 	return l
 }
 
-// sum makes figures of seconds.
+// sum makes figures of readings.
 func sum(seen *advise.Seen, i watch.Instance, all []looked) {
-	seen.Seconds, seen.Product, seen.Version = len(all), i.Product, i.Version
-	series := func(of func(looked) *float64) (values []float64) {
+	seen.Product, seen.Version = i.Product, i.Version
+	over := 0.0
+	for _, l := range all {
+		over += l.seconds
+	}
+	seen.Seconds = int(math.Round(over))
+	rates := func(of func(looked) *float64) (rates []watch.Counted) {
 		for _, l := range all {
 			if v := of(l); v != nil {
-				values = append(values, *v)
+				rates = append(rates, watch.Counted{Sum: *v * l.seconds, Of: l.seconds})
 			}
 		}
-		return values
+		return rates
 	}
-	bytes := func(l looked) *float64 { return l.bytes }
-	if iops := series(func(l looked) *float64 { return l.iops }); len(iops) > 0 {
+	bytes := rates(func(l looked) *float64 { return l.bytes })
+	if iops := rates(func(l looked) *float64 { return l.iops }); len(iops) > 0 {
 		seen.Disk = &advise.DiskUse{
-			IOPS: figure(iops), Peak: max(busiest(iops), figure(iops).Mean), Writes: figure(series(func(l looked) *float64 { return l.writes })).Mean,
-			Bytes: figure(series(bytes)).Mean, PeakBytes: busiest(series(bytes)),
+			IOPS: figure(iops), Peak: max(busiest(iops), figure(iops).Mean), Writes: figure(rates(func(l looked) *float64 { return l.writes })).Mean,
+			Bytes: figure(bytes).Mean, PeakBytes: busiest(bytes),
 		}
 	}
-	running := series(func(l looked) *float64 { return &l.running })
+	running := rates(func(l looked) *float64 { return &l.running })
 	seen.Load = &advise.CPUUse{Running: figure(running), Peak: busiest(running)}
 	if i.Connections != nil {
 		seen.Load.Connections = *i.Connections
@@ -158,67 +184,111 @@ func sum(seen *advise.Seen, i watch.Instance, all []looked) {
 	if i.MostConns != nil {
 		seen.Load.Most = *i.MostConns
 	}
-	rate := series(func(l looked) *float64 { return l.commits })
-	if len(rate) == 0 {
-		return
+	seen.Changed = changed(seen.Began, rates(func(l looked) *float64 { return l.questions }))
+	if commits := rates(func(l looked) *float64 { return l.commits }); len(commits) > 0 {
+		seen.Commit = committed(all, commits)
 	}
-	c := &advise.CommitUse{Rate: figure(rate), Source: all[len(all)-1].source}
-	c.Sessions = figure(series(func(l looked) *float64 { return &l.sessions })).Mean
-	c.Waiting = figure(series(func(l looked) *float64 { return &l.waiting })).Mean
-	part := func(of func(watch.Commit) *float64) *advise.Figure {
-		values := series(func(l looked) *float64 { return of(l.commit) })
-		if len(values) == 0 {
+}
+
+// committed is what the commits waited for: the sum of their time over their number. With their rate it obeys Little's law: time × rate is how many
+// sessions commit at once.
+func committed(all []looked, commits []watch.Counted) *advise.CommitUse {
+	c := &advise.CommitUse{Rate: figure(commits), Source: all[len(all)-1].source}
+	part := func(of func(watch.CommitTimes) watch.Counted) *advise.Figure {
+		var sums []watch.Counted
+		most := 0.0
+		for _, l := range all {
+			one := of(l.counted)
+			sums, most = append(sums, one), max(most, one.Of)
+		}
+		if most == 0 {
 			return nil
 		}
-		f := figure(values)
+		f := figure(sums)
 		return &f
 	}
-	c.Total, c.Redo = part(func(c watch.Commit) *float64 { return c.Total }), part(func(c watch.Commit) *float64 { return c.Redo })
-	c.Binlog, c.SemiSync = part(func(c watch.Commit) *float64 { return c.Binlog }), part(func(c watch.Commit) *float64 { return c.SemiSync })
-	c.Queue, c.Group = part(func(c watch.Commit) *float64 { return c.Queue }), part(func(c watch.Commit) *float64 { return c.GroupSize })
-	if c.Total == nil && c.Rate.Mean > 0 && c.Waiting > 0 { // Little's law
-		f := advise.Figure{Mean: c.Waiting / c.Rate.Mean, Low: c.Waiting / c.Rate.High, High: c.Waiting / max(c.Rate.Low, 1e-9)}
+	c.Total, c.Redo = part(func(c watch.CommitTimes) watch.Counted { return c.Total }), part(func(c watch.CommitTimes) watch.Counted { return c.Redo })
+	c.Binlog, c.SemiSync = part(func(c watch.CommitTimes) watch.Counted { return c.Binlog }), part(func(c watch.CommitTimes) watch.Counted { return c.SemiSync })
+	c.Group = part(func(c watch.CommitTimes) watch.Counted { return c.Group })
+	var sessions, waiting, each []watch.Counted
+	for _, l := range all {
+		sessions = append(sessions, watch.Counted{Sum: l.sessions * l.seconds, Of: l.seconds})
+		in := l.waiting * l.seconds
+		if c.Total != nil {
+			in = l.counted.Total.Sum
+		}
+		waiting = append(waiting, watch.Counted{Sum: in, Of: l.seconds})
+		if l.commits != nil {
+			each = append(each, watch.Counted{Sum: in, Of: *l.commits * l.seconds})
+		}
+	}
+	c.Sessions, c.Waiting = figure(sessions), figure(waiting)
+	if c.Total == nil && c.Rate.Mean > 0 && c.Waiting.Mean > 0 {
+		f := figure(each)
 		c.Total = &f
 	}
-	seen.Commit = c
+	c.Settle()
+	return c
 }
 
-// figure is the mean of seconds with an interval of 90 % from the means of six batches of them (Student's t, 5 degrees).
-func figure(values []float64) advise.Figure {
-	if len(values) == 0 {
-		return advise.Figure{}
+// figure is a sum over what it is of, for all readings, with an interval of 90 % from six batches of them (Student's t, 5 degrees).
+func figure(all []watch.Counted) (f advise.Figure) {
+	var whole watch.Counted
+	for _, c := range all {
+		whole.Sum, whole.Of = whole.Sum+c.Sum, whole.Of+c.Of
 	}
-	mean := 0.0
-	for _, v := range values {
-		mean += v / float64(len(values))
+	if whole.Of == 0 {
+		return f
 	}
+	f.Mean = whole.Sum / whole.Of
 	const batches, t = 6, 2.015
-	if len(values) < 2*batches {
-		return advise.Figure{Mean: mean, Low: slices.Min(values), High: slices.Max(values)}
-	}
-	sumSquares := 0.0
-	for b := range batches {
-		part, m := values[b*len(values)/batches:(b+1)*len(values)/batches], 0.0
-		for _, v := range part {
-			m += v / float64(len(part))
+	if len(all) < 2*batches {
+		f.Low, f.High = f.Mean, f.Mean
+		for _, c := range all {
+			if mean := c.Mean(); mean != nil {
+				f.Low, f.High = min(f.Low, *mean), max(f.High, *mean)
+			}
 		}
-		sumSquares += (m - mean) * (m - mean)
+		return f
 	}
-	half := t * math.Sqrt(sumSquares/(batches-1)/batches)
-	return advise.Figure{Mean: mean, Low: max(mean-half, 0), High: mean + half}
+	squares := 0.0
+	for b := range batches {
+		off := 0.0
+		for _, c := range all[b*len(all)/batches : (b+1)*len(all)/batches] {
+			off += c.Sum - f.Mean*c.Of
+		}
+		squares += off * off
+	}
+	half := t * math.Sqrt(squares*batches/(batches-1)) / whole.Of
+	f.Low, f.High = max(f.Mean-half, 0), f.Mean+half
+	return f
 }
 
-// busiest is the largest mean of any ten readings in a row.
-func busiest(values []float64) (most float64) {
-	n := min(10, len(values))
-	for i := 0; i+n <= len(values); i++ {
-		m := 0.0
-		for _, v := range values[i : i+n] {
-			m += v / float64(n)
-		}
-		most = max(most, m)
+// busiest is the largest rate of any ten readings in a row.
+func busiest(all []watch.Counted) (most float64) {
+	n := min(10, len(all))
+	for i := 0; n > 0 && i+n <= len(all); i++ {
+		most = max(most, figure(all[i:i+n]).Mean)
 	}
 	return most
+}
+
+// changed says since when the server was asked for more or less; empty: it was not, or the observation was too short to tell.
+func changed(began time.Time, statements []watch.Counted) string {
+	var rates []float64
+	for _, c := range statements {
+		rates = append(rates, max(c.Sum/max(c.Of, 1e-9), 1))
+	}
+	at, before, now, is := memory.Changed(rates)
+	if !is {
+		return ""
+	}
+	after := 0.0
+	for _, c := range statements[:at] {
+		after += c.Of
+	}
+	return fmt.Sprintf("The load changed at %s, %.0f seconds after the observation had begun: %.0f statements a second before, %.0f since. Figures are means over both: observe again while the load stays the same.",
+		began.Add(time.Duration(after*float64(time.Second))).UTC().Format("15:04:05 MST"), after, before, now)
 }
 
 // commitSettings are those that say how a server commits. One that it does not have is left out.

@@ -102,8 +102,11 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 
 // bytes reads the sizes.
 func (o *memoryOptions) bytes() (sizes []int64, err error) {
-	if o.Span < 4*time.Second || o.MaxStall <= 0 {
-		return nil, console.UsageError{Text: fmt.Sprintf("--for %s, --max-stall %s: expected 4s or more, and more than 0", o.Span, o.MaxStall)}
+	if o.Span < 4*time.Second {
+		return nil, console.UsageError{Text: fmt.Sprintf("--for %s: expected 4s or more", o.Span)}
+	}
+	if o.MaxStall <= 0 {
+		return nil, console.UsageError{Text: fmt.Sprintf("--max-stall %s: expected more than 0", o.MaxStall)}
 	}
 	if o.json && o.markdown {
 		return nil, console.UsageError{Text: "--json and --markdown exclude each other"}

@@ -10,6 +10,8 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
+	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
@@ -77,11 +79,31 @@ func openBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab
 
 // NoCluster is the refusal of a name that neither the inventory nor the lab knows.
 func NoCluster(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps, err error) error {
+	if bare, isLab := strings.CutPrefix(name, LabPrefix); isLab {
+		return noLab(ctx, bare, inv, deps)
+	}
 	known := ClusterNames(ctx, inv, deps)
 	if len(known) == 0 {
 		return console.UsageError{Text: err.Error(), Hint: "there is no cluster yet: create one with plimsoll lab up mariadb, or add one to " + inventory.File}
 	}
 	return document.UnknownName(&document.Node{Kind: document.Scalar, Text: name}, "cluster", known)
+}
+
+// noLab is the refusal of a cluster that is asked for as one of the lab.
+func noLab(ctx context.Context, name string, inv *inventory.Inventory, deps lab.Deps) error {
+	refusal := console.UsageError{Text: "there is no lab cluster " + name, Hint: "to create one: plimsoll lab up mariadb --name " + hint.Quoted(name)}
+	if slices.ContainsFunc(deps.Launchers, func(l engine.Launcher) bool {
+		return slices.ContainsFunc(l.Releases(), func(r engine.Release) bool { return r.Product == name })
+	}) {
+		refusal.Hint = "to create one: plimsoll lab up " + name
+	}
+	if there := ClusterNames(ctx, &inventory.Inventory{}, deps); len(there) > 0 {
+		refusal.Hint = "there is " + LabPrefix + strings.Join(there, ", "+LabPrefix) + "; " + refusal.Hint
+	}
+	if _, is := inv.Clusters[name]; is {
+		refusal.Hint = "the cluster of the inventory is called " + name + "; " + refusal.Hint
+	}
+	return refusal
 }
 
 // ClusterNames lists the clusters of the inventory and of the lab.

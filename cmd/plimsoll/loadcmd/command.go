@@ -17,6 +17,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
@@ -128,13 +129,13 @@ func (o *options) password(ctx context.Context) (string, error) {
 	case o.passwordEnv != "":
 		value, set := os.LookupEnv(o.passwordEnv)
 		if !set {
-			return "", console.UsageError{Text: "--password-env: there is no environment variable " + o.passwordEnv}
+			return "", console.UsageError{Text: "--password-env: there is no environment variable " + o.passwordEnv, Hint: "export " + o.passwordEnv + "=…"}
 		}
 		return string(inventory.SecretText([]byte(value))), nil
 	case o.passwordFile != "":
 		data, err := os.ReadFile(o.passwordFile)
 		if err != nil {
-			return "", fmt.Errorf("read password: %w", err)
+			return "", hint.Missing(fmt.Errorf("read password: %w", err), "--password-file names the file that contains it")
 		}
 		return string(inventory.SecretText(data)), nil
 	case o.passwordCommand != "":
@@ -176,6 +177,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 	if err != nil {
 		return target, "", err
 	}
+	asked := name
 	name, isLab := strings.CutPrefix(name, home.LabPrefix)
 	if c, ok := inv.Clusters[name]; ok && !isLab {
 		password, err := c.Password.Value(ctx, deps.Machine)
@@ -183,7 +185,7 @@ func plainTarget(ctx context.Context, name string) (target engine.Target, enviro
 	}
 	cluster, err := lab.Look(ctx, name, deps) // a runbook may hold it, whose effect the load is to measure
 	if errors.Is(err, lab.ErrNoCluster) {
-		return target, "", home.NoCluster(ctx, name, inv, deps, err)
+		return target, "", home.NoCluster(ctx, asked, inv, deps, err)
 	}
 	if err != nil {
 		return target, "", err

@@ -36,7 +36,7 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 					return err
 				}
 				if st.Outcome != "" && st.Outcome != journal.RunFailed {
-					if err := giveBack(ctx, c, d, args[0]); err != nil {
+					if _, err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					}
 					ended := console.UsageError{Text: "run " + args[0] + " has ended: " + string(st.Outcome)}
@@ -83,14 +83,14 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 }
 
 // giveBack gives back what a run that has ended still holds, as its process died before it could.
-func giveBack(ctx context.Context, c console.Streams, d *runs.Service, run string) error {
-	gave, err := d.GiveBack(ctx, run)
+func giveBack(ctx context.Context, c console.Streams, d *runs.Service, run string) (gave bool, err error) {
+	gave, err = d.GiveBack(ctx, run)
 	if errors.Is(err, lock.ErrClaimStays) {
-		return hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
+		return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
 			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
 	}
 	if gave {
 		fmt.Fprintf(c.Err, "run %s had ended without releasing its cluster; the cluster is released now\n", run)
 	}
-	return err
+	return gave, err
 }

@@ -3,19 +3,16 @@ package runbookcmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
-	"plimsoll/durable"
 	"plimsoll/runbook/journal"
 )
 
 // accompany waits for the other runs that go on here because their process had died: until they end, or wait for people, or the person
 // here has enough. They are parked where they are when it returns, and leave returns to say so.
-func accompany(ctx context.Context, c console.Streams, d *runs.Service, e *durable.Executor, own string) (leave func()) {
-	others := slices.DeleteFunc(slices.Clone(e.Continued()), func(r string) bool { return r == own })
+func accompany(ctx context.Context, c console.Streams, d *runs.Service, others []string) (leave func()) {
 	background := context.WithoutCancel(ctx)
 	for _, r := range others {
 		if atWork(background, d, r) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,12 +57,11 @@ func executeRun(ctx context.Context, c console.Streams, d *runs.Service, run str
 // runSession executes until the run's session has ended.
 func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.Executor, order *journal.Command) error {
 	background := context.WithoutCancel(ctx)
-	continued := false
-	for _, r := range e.Continued() {
+	resumed := execute.Resumed(background, f.service.Service, e, f.began)
+	for _, r := range resumed {
 		fmt.Fprintf(c.Err, "run %s continues where its process stopped\n", r)
-		continued = continued || r == f.run
 	}
-	if !continued && order != nil {
+	if !slices.Contains(e.Continued(), f.run) && order != nil {
 		if err := f.service.Start(background, e, f.run, *order); err != nil {
 			return errors.Join(err, e.Close(background))
 		}
@@ -80,7 +80,7 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 	err := e.Wait(background, f.run)
 	shown()
 	<-done
-	leave := accompany(ctx, c, f.service, e, f.run)
+	leave := accompany(ctx, c, f.service, slices.DeleteFunc(resumed, func(r string) bool { return r == f.run }))
 	defer leave()
 	if closing := e.Close(background); err != nil {
 		return sessionError{f.run, err}

@@ -24,7 +24,7 @@ by itself. With --damaged, record that you checked what the damaged records of t
 		Example: "  plimsoll runbook fixed switchover-a1b2c3 --reason 'n3 was rebuilt'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
-				return console.UsageError{Text: "the reason is missing: how was it fixed?", Hint: "--reason REASON"}
+				return console.UsageError{Text: "the reason is missing: how was it fixed?", Hint: "plimsoll runbook fixed " + args[0] + " --reason REASON"}
 			}
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				none := "run " + args[0] + " left nothing to fix"

@@ -22,13 +22,14 @@ type follower struct {
 	json    *json.Encoder // nil: for people
 	seen    int           // entries of others that were shown
 	ended   bool
+	began   time.Time
 
 	word *journal.Message // to be said if another process begins to execute the run while this one waits for its turn; nil: none
 	told bool
 }
 
 func newFollower(c console.Streams, d *runs.Service, run string, asJSON bool) *follower {
-	f := &follower{service: d, run: run, line: console.NewLiveLine(c)}
+	f := &follower{service: d, run: run, line: console.NewLiveLine(c), began: time.Now()}
 	if asJSON {
 		f.json, f.line.IsTerminal = json.NewEncoder(c.Out), false
 	}

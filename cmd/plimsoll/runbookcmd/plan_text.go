@@ -1,6 +1,7 @@
 package runbookcmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"reflect"
@@ -48,7 +49,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
-		fmt.Fprintf(w, "Lock: cluster %s does not tell whether another run holds it, and may not take the claim of this one yet (%s)\n", name, p.Silent[name])
+		fmt.Fprintf(w, "Lock: Plimsoll cannot tell whether another run holds cluster %s (%s). A run that begins nevertheless stores its claim as soon as the cluster answers\n", name, p.Silent[name])
 	}
 	for _, u := range p.Unreleased {
 		fmt.Fprintf(w, "Not released: %s\n", u)
@@ -74,8 +75,8 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 
 // now is what a guardrail sees.
 func now(r execute.GuardrailReading) string {
-	if r.Trouble != "" {
-		return "; " + r.Trouble + ": this guardrail would hold every step"
+	if effect := r.Effect(); effect != "" {
+		return "; " + effect
 	}
 	var parts []string
 	for _, name := range document.SortedKeys(r.Metrics) {
@@ -175,12 +176,7 @@ func change(observed, intended action.Facts) string {
 	return strings.Join(parts, ", ")
 }
 
-func value(v any) string {
-	if text := fmt.Sprint(v); text != "" {
-		return text
-	}
-	return "none"
-}
+func value(v any) string { return cmp.Or(fmt.Sprint(v), "none") }
 
 // approval is what some steps wait for.
 type approval struct {
@@ -236,13 +232,4 @@ func count(p journal.Plan) string {
 	return text
 }
 
-func facts(f action.Facts) string {
-	var parts []string
-	for _, key := range document.SortedKeys(f) {
-		parts = append(parts, key+" "+value(f[key]))
-	}
-	if len(parts) == 0 {
-		return "…"
-	}
-	return strings.Join(parts, ", ")
-}
+func facts(f action.Facts) string { return cmp.Or(f.String(), "…") }

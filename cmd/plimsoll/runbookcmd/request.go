@@ -93,7 +93,7 @@ func (q *Request) Said() (map[string]string, error) {
 	for _, in := range q.Inputs {
 		key, value, ok := strings.Cut(in, "=")
 		if !ok {
-			return nil, console.UsageError{Text: "--input " + in, Hint: "--input NAME=VALUE"}
+			return nil, console.UsageError{Text: "--input " + in + ", expected NAME=VALUE", Hint: "--input " + hint.Quoted(in+"=VALUE")}
 		}
 		said[key] = value
 	}

@@ -1,15 +1,28 @@
 package runbookcmd
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/runbook/journal"
 )
+
+// rerunning is the command that runs a step again: the one that was named, else the last that has run.
+func rerunning(run string, st *journal.State, step string) string {
+	for _, i := range slices.Backward(st.Items) {
+		if i.Over() && step == "" {
+			step = i.Key
+		}
+	}
+	return "plimsoll runbook rerun " + run + " --step " + hint.Quoted(cmp.Or(step, hint.FillIn)) + " --reason REASON"
+}
 
 func newRerun(c console.Streams) *cobra.Command {
 	var o journal.Command
@@ -21,13 +34,13 @@ func newRerun(c console.Streams) *cobra.Command {
 Name a step of a rolling group with its target: group[target].step.`,
 		Example: "  plimsoll runbook rerun rolling-restart-a1b2c3 --step 'each[n2].restart' --reason 'wrong version'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Step == "" || o.Reason == "" {
-				return console.UsageError{Text: "the step or the reason is missing", Hint: "--step STEP --reason REASON"}
-			}
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				st, err := d.State(ctx, args[0])
 				if err != nil {
 					return err
+				}
+				if o.Step == "" || o.Reason == "" {
+					return console.UsageError{Text: "the step or the reason is missing", Hint: rerunning(args[0], st, o.Step)}
 				}
 				if st.Item(o.Step) == nil {
 					var keys []string

@@ -17,7 +17,8 @@ func newResume(c console.Streams) *cobra.Command {
 		ValidArgsFunction: completeRuns,
 		Use:               "resume RUN", Short: "Continue a run that was interrupted, parked or failed", Args: console.Exactly("RUN"),
 		Long: `Continue a run. A finished step never runs again. An interrupted step is checked before it acts again; a failed step is tried
-again. A step that was interrupted and is not safe to repeat needs a person: resume confirms that you have checked the cluster.`,
+again. A step that was interrupted and is not safe to repeat needs a person: resume confirms that you have checked the cluster.
+Of a run that has ended and has not released its cluster, resume releases it, and ends with the exit code of the run.`,
 		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
@@ -26,10 +27,12 @@ again. A step that was interrupted and is not safe to repeat needs a person: res
 					return err
 				}
 				if st.Outcome != "" && st.Outcome != journal.RunFailed {
-					if err := giveBack(ctx, c, d, args[0]); err != nil {
+					if gave, err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
+					} else if gave { // that was left to do of it
+						return conclude(ctx, c, d, args[0], asJSON, &journal.Command{Do: "resume"}, nil)
 					}
-					return console.UsageError{Text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to resume", Hint: "to run one of its steps again: plimsoll runbook rerun " + args[0] + " --step STEP --reason REASON"}
+					return console.UsageError{Text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to resume", Hint: "to run one of its steps again: " + rerunning(args[0], st, "")}
 				}
 				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "resume", Reason: reason, Changed: changed}, asJSON)
 			})

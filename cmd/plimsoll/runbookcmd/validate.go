@@ -19,8 +19,15 @@ func newValidate(c console.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Out, "%s is valid: runbook %s, %d steps, content %.12s\n", args[0], book.Name, len(book.Steps), book.Hash)
+			fmt.Fprintf(c.Out, "%s is valid: runbook %s, %s, content %.12s\n", args[0], book.Name, steps(len(book.Steps)), book.Hash)
 			return nil
 		},
 	}
+}
+
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }

@@ -21,6 +21,7 @@ import (
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
 	"plimsoll/inventory"
+	"plimsoll/lab"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/faulttest"
 )
@@ -44,7 +45,7 @@ it whenever a test leaves something that cannot be undone, and leaves the lab as
 			"  plimsoll runbook torture mysql/cut-back -i from=n2 -i to=n1 --cluster pair --before 'mysql/cut-over from=n1 to=n2'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Cluster == "" {
-				return console.UsageError{Text: "no lab cluster was given", Hint: "--cluster NAME"}
+				return console.UsageError{Text: "no lab cluster was given", Hint: "--cluster NAME; plimsoll lab list names those that there are"}
 			}
 			if err := knownKinds(kinds); err != nil {
 				return err
@@ -92,6 +93,9 @@ func torture(ctx context.Context, c console.Streams, q *runbookcmd.Request, name
 	if err != nil {
 		return faulttest.Report{}, err
 	}
+	if err := onlyLabs(ctx, q.Cluster, deps); err != nil {
+		return faulttest.Report{}, err
+	}
 	none := &inventory.Inventory{} // only labs are tortured
 	q.Cluster = home.Called(q.Cluster, none)
 	self, err := os.Executable()
@@ -126,6 +130,19 @@ func torture(ctx context.Context, c console.Streams, q *runbookcmd.Request, name
 		return faulttest.Report{}, err
 	}
 	return t.Run(ctx)
+}
+
+// onlyLabs refuses a cluster that the inventory knows and the lab does not.
+func onlyLabs(ctx context.Context, name string, deps lab.Deps) error {
+	inv, err := inventory.Open()
+	if err != nil {
+		return err
+	}
+	if c, is := inv.Clusters[name]; is && !slices.Contains(home.ClusterNames(ctx, &inventory.Inventory{}, deps), name) {
+		return console.UsageError{Text: "cluster " + name + " is one of the inventory, and only clusters of the lab are tortured",
+			Hint: fmt.Sprintf("create one like it and name that: plimsoll lab up %s --nodes %d --name %s-like", c.Engine, len(c.Nodes), name)}
+	}
+	return nil
 }
 
 // Firsts reads what is to run before each try.

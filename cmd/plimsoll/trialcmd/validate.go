@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -36,14 +37,25 @@ who holds the cluster's lock, the results of the runbooks' own checks, and the d
 			if err != nil {
 				return err
 			}
+			found, on, err := foreseen(cmd.Context(), t, clusterName)
+			is := "valid"
+			if slices.ContainsFunc(found, func(f foresee.Foreseen) bool { return f.Must }) {
+				is = "correct, but it cannot run"
+			}
 			outline := run.Outline(t)
-			fmt.Fprintf(c.Out, "%s: valid. %s × %s, about %s.\n", args[0], countOf(len(outline.Cells), "cell"), countOf(outline.Rounds, "round"), console.Roughly(outline.Left))
+			fmt.Fprintf(c.Out, "%s: %s. %s × %s, about %s.\n", args[0], is, countOf(len(outline.Cells), "cell"), countOf(outline.Rounds, "round"), console.Roughly(outline.Left))
 			for _, cell := range outline.Cells {
 				if cell.Name != "" {
 					fmt.Fprintf(c.Out, "  %s\n", cell.Name)
 				}
 			}
-			return sayForeseen(cmd.Context(), c, t, clusterName)
+			if err != nil {
+				return err
+			}
+			if on != "" && len(found) == 0 {
+				fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", on)
+			}
+			return tellForeseen(c, found)
 		},
 	}
 	cmd.Flags().StringVar(&clusterName, "cluster", "", "also check against this cluster: a `NAME` of the inventory or the lab, or lab:NAME")
@@ -60,16 +72,16 @@ func countOf(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// sayForeseen says what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs.
-func sayForeseen(ctx context.Context, c console.Streams, t *spec.Trial, clusterName string) error {
+// foreseen is what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs, whose name it returns.
+func foreseen(ctx context.Context, t *spec.Trial, clusterName string) (found []foresee.Foreseen, name string, err error) {
 	if clusterName == "" {
 		deps, err := home.LabDeps()
 		if err != nil {
-			return err
+			return nil, "", err
 		}
-		return tellForeseen(c, append(foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps), foresee.RoomForData(ctx, t, deps.Machine, deps.Home)...))
+		return append(foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps), foresee.RoomForData(ctx, t, deps.Machine, deps.Home)...), "", nil
 	}
-	return runs.With(ctx, func(ctx context.Context, d *runs.Service) (err error) {
+	err = runs.With(ctx, func(ctx context.Context, d *runs.Service) (err error) {
 		d.Open = d.Look
 		on, err := d.Look(ctx, clusterName)
 		if err != nil {
@@ -77,16 +89,11 @@ func sayForeseen(ctx context.Context, c console.Streams, t *spec.Trial, clusterN
 		}
 		defer func() { err = errors.Join(err, on.Close()) }()
 		var already []foresee.Foreseen
-		found, err := foresee.Foresee(ctx, t, catalog.Parts(), on, noting(d.Prepare, &already))
-		if err != nil {
-			return err
-		}
-		found = append(found, already...)
-		if len(found) == 0 {
-			fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", on.Name)
-		}
-		return tellForeseen(c, found)
+		found, err = foresee.Foresee(ctx, t, catalog.Parts(), on, noting(d.Prepare, &already))
+		found, name = append(found, already...), on.Name
+		return err
 	})
+	return found, name, err
 }
 
 // tellForeseen prints what is known, and refuses what must be otherwise.
@@ -104,7 +111,7 @@ func tellForeseen(c console.Streams, all []foresee.Foreseen) error {
 		}
 	}
 	if must > 0 {
-		return fmt.Errorf("the trial could not run: %s", countOf(must, "reason"))
+		return fmt.Errorf("the trial cannot run as it is, for %s", countOf(must, "reason"))
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package admin
 
+import "fmt"
+
 // Global is a query for a global variable that the server is known to have.
 func Global(name string) string { return "SELECT @@GLOBAL." + name }
 
@@ -33,8 +35,14 @@ func Persisted(name string) string {
 // LockHolder is a query for the connection that has a lock of the server's own (GET_LOCK); NULL for none.
 func LockHolder(lock string) string { return "SELECT IS_USED_LOCK(" + Text(lock) + ")" }
 
-// SetGlobalWhile sets a global variable as long as the same connection has a lock as when LockHolder said so; else to another value. The
-// server judges that and sets it in one.
-func SetGlobalWhile(lock, holder, name, literal, otherwise string) string {
-	return SetGlobal(name, "IF(IS_USED_LOCK("+Text(lock)+") <=> "+holder+", "+literal+", "+otherwise+")")
+// In is a query for the time, by the server's own clock, so many seconds from now.
+func In(seconds int) string {
+	return fmt.Sprintf("SELECT UTC_TIMESTAMP(6) + INTERVAL %d SECOND", seconds)
+}
+
+// SetGlobalWhile sets a global variable as long as the same connection has a lock as when LockHolder said so, and a time that In gave has not
+// come; else to another value. The server judges that and sets it in one. A statement that lies in the socket of a server that hangs is executed
+// when it goes on, however long whoever sent it is gone: then it is too late.
+func SetGlobalWhile(lock, holder, until, name, literal, otherwise string) string {
+	return SetGlobal(name, "IF(IS_USED_LOCK("+Text(lock)+") <=> "+holder+" AND UTC_TIMESTAMP(6) < "+Text(until)+", "+literal+", "+otherwise+")")
 }
