@@ -110,7 +110,7 @@ func (m left) Run(_ context.Context, c infra.Command) (infra.Output, error) {
 // A leg that would be re-added, had the array not been started without it, is copied to as a whole, and the plan says why.
 func TestWhyALegThatLeftIsNotReAdded(t *testing.T) {
 	c, err := Rebuild{Machine: left{t: t}, Array: "sd", Target: "/dev/ubda", Role: Local}.Choose(t.Context())
-	if want := "the bitmap was made after it left, and does not know what it lacks: the array was started without it; the helper cannot run there: md copies the whole device"; err != nil || c.Method != Whole || c.Why != want {
+	if want := "the bitmap was made after it left, and does not know what it lacks: the array was started without it; the helper cannot run there: md copies the whole device, 507 MiB"; err != nil || c.Method != Whole || c.Why != want {
 		t.Errorf("%s: %q, %v", c.Method, c.Why, err)
 	}
 }

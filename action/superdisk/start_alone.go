@@ -74,7 +74,7 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	}
 	device, super, err := s.leg(ctx, on, m)
 	if errors.Is(err, infra.ErrNotAttached) {
-		return notYet(r, err.Error()), nil
+		return awaitsDisk(ctx, on, m, s.Node, s.Volume, r), nil
 	}
 	if err != nil {
 		return r, err
