@@ -67,6 +67,12 @@ type Undoer interface {
 	Undo(ctx context.Context, on *cluster.Cluster, c Call) error
 }
 
+// UndoWarner is a task whose undo takes something from those who use the cluster.
+type UndoWarner interface {
+	// UndoWarning says what the undo of an act takes from them, as the end of "undoing it …"; it is told before a run is undone.
+	UndoWarning() string
+}
+
 // InFlightWaiter is a task whose act may go on by itself when the Plimsoll that began it has died or was cut off from it: a command,
 // a statement, a node that joins. Then AwaitInFlight is called before Check, and before Undo; it returns when nothing of the act is
 // under way any more, or says that it cannot be told.
@@ -111,6 +117,8 @@ type CheckResult struct {
 	Observed Facts  `json:"observed,omitempty"` // only what stays the same while nobody changes it: approvals bind to it
 	Intended Facts  `json:"intended,omitempty"`
 	Reason   string `json:"reason,omitempty"` // of Unknown; of the others if it helps
+	// Awaits is what is not there and has to come by an earlier step: a plan in which none brings it refuses the task. An act declines without it.
+	Awaits []Awaits `json:"-"`
 }
 
 // Call is one attempt at a step.

@@ -36,6 +36,7 @@ var (
 	_ Undoer         = (*command)(nil)
 	_ Verifier       = (*command)(nil)
 	_ InFlightWaiter = (*command)(nil)
+	_ Bringer        = (*command)(nil)
 )
 
 func (c *command) Validate() error {
@@ -63,6 +64,9 @@ func (c *command) Traits() Traits {
 	}
 	return Traits{Effect: effect, Repeatable: c.Repeatable || effect == None, Interruptible: c.Stoppable}
 }
+
+// Brings says anything.
+func (c *command) Brings(context.Context, *cluster.Cluster) []string { return []string{Anything} }
 
 func (c *command) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	intended := Facts{"run": c.Run}

@@ -1,6 +1,7 @@
 package hint
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -8,8 +9,10 @@ import (
 // FillIn stands in a command that is advised for a value that nobody but its reader knows. Commands refuse it.
 const FillIn = "FILL_IN"
 
-// ToFill tells whether a value is a word that stands in advised commands for what nobody but the reader knows: a reason, a node.
-func ToFill(value string) bool { return value == FillIn || value == "REASON" || value == "NODE" }
+// ToFill tells whether a value is a word that stands in advised commands for what nobody but the reader knows: a reason, a node, a disk.
+func ToFill(value string) bool {
+	return slices.Contains([]string{FillIn, "REASON", "NODE", "VOLUME", "DISK", "FOLDER"}, value)
+}
 
 // Quoted is a text as a shell takes it: a step of a group has brackets, an input may have anything.
 func Quoted(text string) string {

@@ -43,6 +43,14 @@ func (b *Runbook) Later(s *Step) []string {
 	return slices.Compact(names)
 }
 
+// RuledOut tells of a step whether its condition is false whatever the steps before it put out: a part of it that names none of them is.
+func (b *Runbook) RuledOut(s *Step, env map[string]any) bool {
+	return slices.ContainsFunc(conditionsWithout(s.If), func(part string) bool {
+		ok, err := b.compiled.truth(part, env)
+		return err == nil && !ok
+	})
+}
+
 // Truth evaluates a condition of the runbook.
 func (b *Runbook) Truth(text string, env map[string]any) (bool, error) {
 	return b.compiled.truth(text, env)

@@ -112,6 +112,28 @@ func StepsOf(text string) []string {
 	return names
 }
 
+// conditionsWithout are the parts of a condition, joined by "and", that name no step. When one of them is false, so is the whole.
+func conditionsWithout(text string) []string {
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil
+	}
+	var parts []string
+	var split func(n ast.Node)
+	split = func(n ast.Node) {
+		if b, both := n.(*ast.BinaryNode); both && (b.Operator == "&&" || b.Operator == "and") {
+			split(b.Left)
+			split(b.Right)
+			return
+		}
+		if part := n.String(); len(StepsOf(part)) == 0 {
+			parts = append(parts, part)
+		}
+	}
+	split(tree.Node)
+	return parts
+}
+
 func (p *programs) run(text string, env map[string]any) (any, error) {
 	program := p.byText[text]
 	if program == nil {

@@ -104,7 +104,7 @@ func (b *Runbook) resolve(said map[string]*document.Node, missing func(name stri
 			ps = append(ps, missing(name))
 			continue
 		}
-		if n.Kind == document.Scalar && (n.Text == hint.FillIn || b.Inputs[name].Type == "node" && hint.ToFill(n.Text)) {
+		if n.Kind == document.Scalar && said[name] != nil && hint.ToFill(n.Text) && !slices.Contains(b.Inputs[name].Enum, n.Text) {
 			ps = append(ps, n.Errorf("%s stands for the value that you give: %s", n.Text, cmp.Or(b.Inputs[name].About, name)))
 			continue
 		}

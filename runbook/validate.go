@@ -101,6 +101,9 @@ func (c *checker) steps(steps []Step, at *document.Node, group *Step) {
 			c.refuse(n.Get("id"), "id %q is used twice", s.ID)
 		}
 		c.compile(s.If, c.scope(group), n.Get("if"))
+		for _, part := range conditionsWithout(s.If) {
+			_ = c.programs.compile(part, c.scope(group), n.Get("if")) // what is wrong with it was said of the whole
+		}
 		c.step(s, n, group)
 		c.seen = append(c.seen, s.ID)
 	}

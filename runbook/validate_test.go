@@ -126,7 +126,8 @@ steps: [{id: a, uses: pause, with: {for: "${{ inputs.d }}"}}]
 	if err != nil || values["n"] != int64(4000) || values["d"] != "5s" || values["b"] != true || values["t"] != "x" {
 		t.Errorf("%v, %v", values, err)
 	}
-	for said, want := range map[string]string{"n=four t=x": "whole number", "n=1": `"t" is missing`, "n=1 t=x m=2": `unknown input "m"`, "n=FILL_IN t=x": "--input n: FILL_IN stands for the value that you give: n", "n=1 t=FILL_IN": "the value that you give: Any text."} {
+	for said, want := range map[string]string{"n=four t=x": "whole number", "n=1": `"t" is missing`, "n=1 t=x m=2": `unknown input "m"`, "n=FILL_IN t=x": "--input n: FILL_IN stands for the value that you give: n", "n=1 t=FILL_IN": "the value that you give: Any text.",
+		"n=1 t=DISK": "DISK stands for the value that you give: Any text.", "n=1 t=VOLUME": "VOLUME stands for", "n=1 t=FOLDER": "FOLDER stands for", "n=1 t=NODE": "NODE stands for"} {
 		given := map[string]string{}
 		for pair := range strings.FieldsSeq(said) {
 			k, v, _ := strings.Cut(pair, "=")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"time"
+
+	"plimsoll/hint"
 )
 
 // Advice is what a person should know of an array, and what to do next.
@@ -13,31 +15,37 @@ type Advice struct {
 	Do     string `json:"do,omitempty"`
 }
 
-// hung is how long a leg may answer nothing before it is called hung.
-const hung = 5 * time.Second
+// Hung is how long a leg may answer nothing before it is called hung.
+const Hung = 5 * time.Second
 
 // endless is a time-out of requests with which a hang has no end that anybody waits for: on EC2 it is 49 days, by AWS's advice.
 const endless = 10 * time.Minute
 
-// Advise says what to do about an array next; nothing, if all is well. In commands CLUSTER and NODE stand for names that are not known here.
-func Advise(a Array, k Kernel) (all []Advice) {
+// Advise says what to do about an array next, by what is recorded of it; nothing, if all is well. In commands CLUSTER and NODE stand for names
+// that are not known here.
+func Advise(a Array, k Kernel, r Record) (all []Advice) {
 	say := func(urgent bool, do, format string, args ...any) {
 		all = append(all, Advice{urgent, fmt.Sprintf(format, args...), do})
 	}
 	if !k.Fit {
 		say(true, "boot a kernel that has both fixes before a leg is lost or rebuilt", "%s", k.Why)
 	}
-	if !a.Running() {
-		say(true, "mdadm --stop "+a.Device+", then plimsoll runbook plan superdisk/emergency-start --cluster CLUSTER -i node=NODE -i network=VOLUME -i mount=FOLDER",
-			"the array is %s: something assembled it partly and automatically; add AUTO -all to mdadm.conf", a.State)
+	if !a.Running() { // which runbook starts it is told where its legs are shown
+		say(true, "", "the array is %s: something assembled it partly and automatically; add AUTO -all to mdadm.conf", a.State)
 		return all
 	}
-	local, hasLocal := a.Leg(Local)
-	network, hasNetwork := a.Leg(Network)
+	local, hasLocal := a.working(Local)
+	network, hasNetwork := a.working(Network)
 	for _, l := range a.Legs {
-		if l.HungFor >= hung {
-			say(true, "detach its volume by force: until then every write waits, and mdadm --fail does not help",
-				"the %s leg %s has not answered for %s", l.Role, l.Device, l.HungFor.Round(time.Second))
+		if l.Faulty() {
+			continue // its errors are those of a disk that md has given up, or that was taken away
+		}
+		if l.HungFor >= Hung {
+			do := "wait until its disk answers, or have it repaired: it cannot be detached"
+			if l.Role == Network {
+				do = command("run", "superdisk/give-up-hung", "") + " detaches its volume by force, after which writes continue (without a provider, detach it with the provider's own tool); mdadm --fail does not help"
+			}
+			say(true, do, "the %s leg %s has not answered for %s: every write waits for it", l.Role, l.Device, l.HungFor.Round(time.Second))
 		}
 		if l.BadBlocks > 0 {
 			say(true, "replace the disk", "the %s leg %s has %d bad areas", l.Role, l.Device, l.BadBlocks)
@@ -48,25 +56,60 @@ func Advise(a Array, k Kernel) (all []Advice) {
 	}
 	switch {
 	case a.Seed != nil && a.Seed.Interrupted():
-		say(true, "plimsoll runbook plan superdisk/rebuild --cluster CLUSTER -i node=NODE -i local="+a.Seed.Target+" continues the copy; if a run made it, resume that instead: plimsoll runbook status names it",
+		say(true, command("plan", "superdisk/rebuild", " -i local="+a.Seed.Target)+" continues the copy; if a run made it, resume that instead: plimsoll runbook status names it",
 			"the copy to the new leg %s was interrupted: nothing has been copied for %s, and only one leg has all data", a.Seed.Target, a.Seed.Idle)
 	case a.Seed != nil:
 		say(false, "", "the new leg %s is being filled; until that is done only one leg has all data", a.Seed.Target)
 	case a.Sync != nil && a.Degraded > 0:
 		say(false, "", "a leg is being rebuilt; until that is done only one leg has all data")
 	case a.Degraded > 0 && hasNetwork && network.InStep():
-		say(true, "plimsoll runbook plan superdisk/rebuild --cluster CLUSTER -i node=NODE -i local=DISK", "only the network leg serves: reads have its latency, and losing it loses the data")
+		say(true, command("plan", "superdisk/rebuild", " -i local="+hint.FillIn)+"; if a run of superdisk/migrate, replace-node or recover-node waits, resume that instead: plimsoll runbook status names it",
+			"only the network leg serves: reads have its latency, and losing it loses the data")
 	case a.Degraded > 0 && hasLocal && local.InStep():
-		say(true, "plimsoll runbook plan superdisk/reattach-network --cluster CLUSTER -i node=NODE -i network=VOLUME", "only the local leg serves: losing the machine loses the data")
+		say(true, command("plan", "superdisk/reattach-network", " -i network="+r.missing(a, Network)), "only the local leg serves: losing the machine loses the data")
 	case a.Degraded == 0 && !hasNetwork:
 		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
 	}
+	if c := r.Compared; c != nil && !c.Clean() {
+		say(true, WhichIsRight(command("plan", "superdisk/detach-network", ""), command("plan", "superdisk/reattach-network", " -i network="+hint.FillIn)),
+			"compared at %s: %s", c.At.UTC().Format("2006-01-02 15:04:05Z"), c)
+	}
 	if hasNetwork && network.InStep() && network.Timeout > endless {
-		say(false, "plimsoll runbook run superdisk/give-up-hung --cluster CLUSTER -i node=NODE, while the array is in use; or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",
+		say(false, command("run", "superdisk/give-up-hung", "")+", while the array is in use; or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",
 			"the kernel gives up a request to the network leg %s only after %s: if its volume hangs, writes stop for as long", network.Device, network.Timeout.Round(time.Second))
 	}
 	if a.Chunk == 0 {
 		say(false, "mdadm --grow --bitmap=internal while the file system is not mounted", "the array has no write-intent bitmap: a leg that comes back is copied completely")
 	}
 	return all
+}
+
+// command is one of Plimsoll's, with stand-ins for the cluster and the node.
+func command(verb, book, inputs string) string {
+	return "plimsoll runbook " + verb + " " + book + " --cluster CLUSTER -i node=NODE" + inputs
+}
+
+// working is the array's leg of a role that md has not given up.
+func (a Array) working(r Role) (Leg, bool) {
+	for _, l := range a.Legs {
+		if l.Role == r && !l.Faulty() {
+			return l, true
+		}
+	}
+	return Leg{}, false
+}
+
+// missing is the volume of a role that is out of an array, as it is recorded; what a person fills in, if none is.
+func (r Record) missing(a Array, role Role) string {
+	found, last := hint.FillIn, time.Time{}
+	here := map[string]bool{}
+	for _, l := range a.Legs {
+		here[r.Key(a, l)] = !l.Faulty()
+	}
+	for key, leg := range r.Legs {
+		if leg.Role == role && key != string(role) && !here[key] && leg.Seen.After(last) {
+			found, last = key, leg.Seen
+		}
+	}
+	return found
 }

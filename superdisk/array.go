@@ -51,14 +51,14 @@ func Blank(ctx context.Context, m infra.Machine, device string) error {
 	case err != nil:
 		return err
 	case disk.Holds != "":
-		return hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), "use another, or wipe it yourself (wipefs)")
+		return hint.With(fmt.Errorf("%s of %s cannot become a leg: %s", device, m.Name(), disk.Holds), disk.Advice())
 	case disk.Size <= headroom:
 		return nil // it is refused for its size
 	}
 	kind, err := kindAt(ctx, m, device, headroom)
 	if err == nil && kind != "" {
 		err = hint.With(fmt.Errorf("%s of %s cannot become a leg: it still has the %s of a former array, whose superblock was wiped", device, m.Name(), kind),
-			fmt.Sprintf("use another; or, if those files are not needed, erase the beginning of that file system: dd if=/dev/zero of=%s bs=1M seek=%d count=1", device, headroom>>20))
+			fmt.Sprintf("it may be the only copy of its files: to look at them, mount -o ro,loop,offset=%d %s /mnt; for a new array use a blank disk", headroom, device))
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func FormatBlank(ctx context.Context, m infra.Machine, device string) error {
 			return err
 		}
 	case kind != "":
-		return hint.With(fmt.Errorf("%s holds %s", device, kind), "wipe it yourself if it is not needed (wipefs)")
+		return hint.With(fmt.Errorf("%s holds %s", device, kind), "look at what is on it first; a new array needs blank disks")
 	}
 	return Format(ctx, m, device)
 }

@@ -99,6 +99,21 @@ type Disk struct {
 	Used  bool   // it is mounted, or something is built on it
 	Leg   bool   // it holds nothing but the superblock and the data of an array's leg
 	Array string // the UUID of the array whose leg it is
+	Mount string // where it is mounted
+}
+
+// Advice says what is done with a disk that cannot become a leg since it holds something, which may be the only copy of its data: nothing that
+// is advised erases it.
+func (d Disk) Advice() string {
+	switch {
+	case d.Mount != "":
+		return "superdisk/migrate -i local=" + d.Device + " -i mount=" + d.Mount + " moves the files of a disk that is mounted onto an array; for a new array use a blank disk"
+	case d.Leg:
+		return "plimsoll superdisk status shows that array and how it is started (superdisk/start, or from one leg superdisk/emergency-start); superdisk/retire removes an array that is not needed. For another array use a blank disk"
+	case d.Array != "":
+		return "it is in use as a leg: plimsoll superdisk status shows its array. For another array use a blank disk"
+	}
+	return "use a blank disk. If a run of superdisk/migrate waits, resume that: plimsoll runbook status names it, and its last steps make a leg of the old disk"
 }
 
 // Examine looks at a device before it is made a leg: what it holds, who uses it, whether it is large enough is for the caller.
@@ -126,7 +141,7 @@ func Examine(ctx context.Context, m infra.Machine, device string) (Disk, error) 
 		case key == "holder":
 			d.Holds, d.Used = "it is in use by "+value, true
 		case key == "mount":
-			d.Holds, d.Used = "it is mounted on "+value, true
+			d.Holds, d.Used, d.Mount = "it is mounted on "+value, true, value
 		case key == "swap":
 			d.Holds, d.Used = "it is used as swap", true
 		case key == "part":

@@ -15,14 +15,12 @@ import (
 
 // LegsOf finds a machine's disks that are legs of an array, by what they say of themselves. It asks every disk.
 func LegsOf(ctx context.Context, m infra.Machine, uuid string) ([]string, error) {
-	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
-		`cd /sys/class/block && for b in *; do case $b in md*|loop*|ram*|zram*|sr*|fd*) continue;; esac; [ "$(cat $b/size)" -gt 16 ] && echo $b; done; true`}})
+	disks, err := diskNames(ctx, m)
 	if err != nil {
-		return nil, fmt.Errorf("list the disks of %s: %w", m.Name(), err)
+		return nil, err
 	}
 	var legs []string
-	for name := range strings.FieldsSeq(string(out.Stdout)) {
-		device := "/dev/" + strings.ReplaceAll(name, "!", "/")
+	for _, device := range disks {
 		s, err := ReadSuperblock(ctx, m, device)
 		switch {
 		case errors.Is(err, ErrNoSuperblock), errors.Is(err, ErrDamagedSuperblock):
@@ -32,8 +30,22 @@ func LegsOf(ctx context.Context, m infra.Machine, uuid string) ([]string, error)
 			legs = append(legs, device)
 		}
 	}
-	slices.Sort(legs)
 	return legs, nil
+}
+
+// diskNames are a machine's disks and their partitions that may be legs.
+func diskNames(ctx context.Context, m infra.Machine) ([]string, error) {
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
+		`cd /sys/class/block && for b in *; do case $b in md*|loop*|ram*|zram*|sr*|fd*) continue;; esac; [ "$(cat $b/size)" -gt 16 ] && echo $b; done; true`}})
+	if err != nil {
+		return nil, fmt.Errorf("list the disks of %s: %w", m.Name(), err)
+	}
+	var disks []string
+	for name := range strings.FieldsSeq(string(out.Stdout)) {
+		disks = append(disks, "/dev/"+strings.ReplaceAll(name, "!", "/"))
+	}
+	slices.Sort(disks)
+	return disks, nil
 }
 
 // servedAlone is that leg of these which has served without the others, "" if none has.
@@ -69,7 +81,7 @@ func Ahead(ctx context.Context, m infra.Machine, legs ...string) (ahead string, 
 		case !s.ServedAlone():
 		case ahead != "":
 			return "", hint.With(fmt.Errorf("%s and %s have both served without the other leg: each has writes that the other lacks", ahead, device),
-				"decide which one is right and start the array from it (superdisk/emergency-start); then wipe the other (mdadm --zero-superblock) and rebuild it")
+				"decide which one is right and start the array from it (superdisk/emergency-start); keep the other as it is until nothing of it is needed, and give the array a blank disk for it (superdisk/rebuild, superdisk/reattach-network)")
 		default:
 			ahead = device
 		}

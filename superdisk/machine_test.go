@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,7 @@ func TestSuperDiskOnMachines(t *testing.T) {
 	}{
 		{"serves at once", func(g guest) { g.servesAlone(network, sums) }},
 		{"seeds", func(g guest) { g.seeds(fresh, network, sums) }},
+		{"compares", func(g guest) { g.compares(network) }},
 		{"goes on where it was cut off", func(g guest) { g.cutOff(fresh, network) }},
 		{"begins again on another disk", func(g guest) { g.swapped(fresh, network) }},
 		{"has no room", func(g guest) { g.hasNoRoom(fresh, network) }},
@@ -164,6 +166,35 @@ func (g guest) seeds(fresh, network, sums string) {
 			g.t.Errorf("on the new leg alone\n%s\nwant\n%s", got, all)
 		}
 	})
+}
+
+// compares tells what differs where nothing was ever written, as after a seeding, from what differs in a file.
+func (g guest) compares(network string) {
+	ctx := g.t.Context()
+	compare := func() superdisk.Compared {
+		c, err := superdisk.CompareFully(ctx, g, "superdisk", 200<<20, superdisk.Program, "/superdisk", nil)
+		must(g.t, err)
+		g.t.Logf("%s: %+v", c, c)
+		return c
+	}
+	if c := compare(); c.Differ == 0 || !c.Clean() || c.Unknown != "" {
+		g.t.Errorf("after a seeding: %+v", c)
+	}
+	g.sh("cat /run/data/f2 >/run/f2")
+	spoiled := g.sh(`d=$(xfs_bmap /run/data/f2 | sed -n 's/.*: \([0-9]*\)\.\.[0-9]*$/\1/p' | head -1); dd if=/dev/urandom of=` + g.device(network) +
+		` bs=4096 count=2 seek=$((d / 8 + 1024)) oflag=direct conv=notrunc 2>/dev/null; echo $d`) // 4 MiB are before the data
+	if c := compare(); c.Clean() || c.InFiles != 8192 || !slices.Equal(c.Files, []string{"f2"}) || c.Other != 0 {
+		g.t.Errorf("two pages of f2, which lies at sector %s, are not the same on both legs: %+v", spoiled, c)
+	}
+	g.sh("dd if=/run/f2 of=/run/data/f2 bs=1M conv=notrunc,fsync 2>/dev/null")
+	writing, err := g.Start(ctx, infra.Command{Path: "sh", Log: "/run/compared.log", Mark: "/writer", Args: []string{"-c",
+		`while [ ! -e /run/compared ]; do dd if=/dev/urandom of=/run/data/w1 bs=4k count=1 conv=notrunc,fsync 2>/dev/null; done`}})
+	must(g.t, err)
+	if c := compare(); !c.Clean() {
+		g.t.Errorf("f2 was written again, and another file is written meanwhile: %+v", c)
+	}
+	g.sh("touch /run/compared")
+	must(g.t, writing.Wait(ctx))
 }
 
 // onLocalAlone has a look at the local leg with the network leg out, and brings that back.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/hint"
@@ -93,39 +94,62 @@ func (a Array) survivor() (Leg, bool) {
 	return Leg{}, false
 }
 
-func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
+// Fits refuses a disk that cannot become a leg beside the one with this superblock, which may be on another machine.
+func (r Rebuild) Fits(ctx context.Context, beside Superblock) error {
+	name := beside.Name()
+	_, err := r.admit(ctx, Choice{array: Array{UUID: beside.UUID(), Name: name[strings.LastIndexByte(name, ':')+1:]}, super: beside})
+	return err
+}
+
+// admit looks at the disk itself: its size, what it holds, and which leg it was.
+func (r Rebuild) admit(ctx context.Context, c Choice) (Choice, error) {
 	var err error
 	if c.target, err = Examine(ctx, r.Machine, r.Target); err != nil {
 		return c, err
 	}
 	needs := c.super.DataOffset() + c.super.Size()
 	if c.target.Size < needs {
-		return c, hint.With(fmt.Errorf("%s has %d MiB, and a leg of %s needs %d MiB", r.Target, c.target.Size>>20, c.array.Label(), needs>>20), "use a larger one")
+		return c, hint.With(fmt.Errorf("%s has %d MiB, and a leg of %s needs %d MiB", r.Target, c.target.Size>>20, c.array.Label(), needs>>20), "name a larger disk")
+	}
+	if c.target.Array != c.super.UUID() {
+		if c.target.Holds != "" && !r.ours(ctx, c) {
+			return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), c.target.Advice())
+		}
+		return c, nil
+	}
+	theirs, err := ReadSuperblock(ctx, r.Machine, r.Target)
+	if err != nil {
+		return c, err
+	}
+	c.theirs = &theirs
+	// A leg that lost its flag is the network leg beside the local one.
+	if is := theirs.Role(); is != r.Role && (is == Network || c.super.Role() == Network) {
+		return c, hint.With(fmt.Errorf("%s is the %s leg of %s, not its %s leg", r.Target, is, c.array.Label(), r.Role), fmt.Sprintf("name the disk of the %s leg", r.Role))
+	}
+	if theirs.ServedAlone() { // md itself would take it back and mix what the two have: it looks at the events alone
+		return c, hint.With(fmt.Errorf("%s has served without the other leg: each has writes that the other lacks", r.Target),
+			"decide which one is right: to serve from this one instead, stop the array and start it with superdisk/emergency-start; to go on with the array as it runs, give it a blank disk, and keep this one until nothing of it is needed")
+	}
+	return c, nil
+}
+
+func (r Rebuild) chooseFor(ctx context.Context, c Choice) (Choice, error) {
+	c, err := r.admit(ctx, c)
+	if err != nil {
+		return c, err
 	}
 	bitmap, err := ReadBitmap(ctx, r.Machine, c.source.Device, c.super)
 	if err != nil && !errors.Is(err, ErrNoBitmap) {
 		return c, err
 	}
 	hasBitmap := err == nil
-	switch {
-	case c.target.Array == c.super.UUID():
-		theirs, err := ReadSuperblock(ctx, r.Machine, r.Target)
-		if err != nil {
-			return c, err
-		}
-		c.theirs = &theirs
-		switch {
-		case theirs.ServedAlone():
-			// md itself would take it back and mix what the two have: it looks at the events alone.
-			return c, hint.With(fmt.Errorf("%s has served without the other leg: each has writes that the other lacks", r.Target),
-				"decide which one is right; then wipe this one (mdadm --zero-superblock "+r.Target+") and rebuild it")
-		case hasBitmap && theirs.Events() >= bitmap.EventsCleared && theirs.Slot() >= 0:
-			c.Method, c.Bytes = Rejoin, bitmap.Behind()
-			c.Why = fmt.Sprintf("it was in step when it left, and the bitmap records what was written since: %d MiB", c.Bytes>>20)
-			return c, nil
-		}
-	case c.target.Holds != "" && !r.ours(ctx, c):
-		return c, hint.With(fmt.Errorf("%s cannot become a leg of %s: %s", r.Target, c.array.Label(), c.target.Holds), "use another, or wipe it yourself (wipefs)")
+	if theirs := c.theirs; theirs != nil && hasBitmap && theirs.Events() >= bitmap.EventsCleared && theirs.Slot() >= 0 {
+		c.Method, c.Bytes = Rejoin, bitmap.Behind()
+		c.Why = fmt.Sprintf("it was in step when it left, and the bitmap records what was written since: %d MiB", c.Bytes>>20)
+		return c, nil
+	}
+	if c.theirs != nil && hasBitmap && c.theirs.Slot() >= 0 {
+		c.Why = "the bitmap was made after it left, and does not know what it lacks: the array was started without it; "
 	}
 	return r.chooseCopy(ctx, c, hasBitmap)
 }
@@ -160,11 +184,11 @@ func (r Rebuild) chooseCopy(ctx context.Context, c Choice, hasBitmap bool) (Choi
 		without = fmt.Sprintf("%s has bad blocks, which md must pass on", c.source.Device)
 	}
 	if without != "" {
-		c.Method, c.Bytes, c.Why = Whole, c.super.Size(), without+": md copies the whole device"
+		c.Method, c.Bytes, c.Why = Whole, c.super.Size(), fmt.Sprintf("%s%s: md copies the whole device, %d MiB", c.Why, without, c.super.Size()>>20)
 		return c, nil
 	}
 	c.Method, c.Bytes = Seeding, used
-	c.Why = fmt.Sprintf("%s uses %d MiB of %d MiB; md then copies what was written meanwhile", c.array.Mount, used>>20, c.super.Size()>>20)
+	c.Why += fmt.Sprintf("%s uses %d MiB of %d MiB; md then copies what was written meanwhile", c.array.Mount, used>>20, c.super.Size()>>20)
 	return c, nil
 }
 

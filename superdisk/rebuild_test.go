@@ -2,9 +2,11 @@ package superdisk
 
 import (
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,4 +72,45 @@ func TestASlowMeterDoesNotSwellWhatWasCopied(t *testing.T) {
 			t.Errorf("of 100000 bytes a second the governor was told %d", moved)
 		}
 	})
+}
+
+// left is a machine whose network leg serves alone, and whose local leg left before the bitmap was made.
+type left struct {
+	infra.Machine
+	t *testing.T
+}
+
+func (left) Name() string { return "one" }
+
+func (m left) Snapshot(context.Context, ...string) (infra.Snapshot, error) {
+	return superdisktest.Snapshot(string(blob(m.t, "network-alone.txt"))), nil
+}
+
+func (m left) Run(_ context.Context, c infra.Command) (infra.Output, error) {
+	line := strings.Join(append([]string{c.Path}, c.Args...), " ")
+	super, bitmap := slices.Clone(blob(m.t, "stale.superblock")), blob(m.t, "alone.bitmap")
+	if strings.Contains(line, "/dev/ubdb") {
+		super = blob(m.t, "alone.superblock")
+	} else {
+		binary.LittleEndian.PutUint64(super[200:], 1) // events
+		s := Superblock{raw: [SuperblockSize]byte(super)}
+		binary.LittleEndian.PutUint32(super[216:], s.checksum())
+	}
+	switch {
+	case c.Path == "stat":
+		return infra.Output{Stdout: []byte("4096 10 5")}, nil
+	case c.Path != "dd":
+		return infra.Output{Stdout: []byte("size 2097152\ntype linux_raid_member\n")}, nil
+	case strings.Contains(line, "skip=1 "):
+		return infra.Output{Stdout: super}, nil
+	}
+	return infra.Output{Stdout: append(slices.Clone(bitmap), make([]byte, 8192)...)}, nil
+}
+
+// A leg that would be re-added, had the array not been started without it, is copied to as a whole, and the plan says why.
+func TestWhyALegThatLeftIsNotReAdded(t *testing.T) {
+	c, err := Rebuild{Machine: left{t: t}, Array: "sd", Target: "/dev/ubda", Role: Local}.Choose(t.Context())
+	if want := "the bitmap was made after it left, and does not know what it lacks: the array was started without it; the helper cannot run there: md copies the whole device, 507 MiB"; err != nil || c.Method != Whole || c.Why != want {
+		t.Errorf("%s: %q, %v", c.Method, c.Why, err)
+	}
 }

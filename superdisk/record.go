@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ type Record struct {
 	Array string               `json:"array"`
 	Name  string               `json:"name"`
 	Legs  map[string]LegRecord `json:"legs"` // by the volume's serial number, or by the role where a disk tells none
+	Mount string               `json:"mount,omitempty"`
+	// Compared is how the legs compared last, until one of them is rebuilt or is another.
+	Compared *Compared `json:"compared,omitempty"`
 }
 
 // LegRecord is what was seen of one leg.
@@ -30,6 +34,8 @@ type LegRecord struct {
 	InStep  bool      `json:"in_step"`
 	Since   time.Time `json:"since"` // it is so, as far as was seen
 	Seen    time.Time `json:"seen"`  // last looked at
+	// Whole says that a leg which is out of step receives everything when it comes back: the array was started without it, with a new bitmap.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // Key is how a leg is called in a Record.
@@ -40,11 +46,41 @@ func (l Leg) Key() string {
 	return string(l.Role)
 }
 
+// Key is how a leg of an array is called in this record. A disk that was taken away tells no serial number any more, and md still holds it as
+// faulty: it is the volume of its role that was seen last.
+func (r Record) Key(a Array, l Leg) string {
+	if l.Volume != "" || !l.Faulty() {
+		return l.Key()
+	}
+	found, last := l.Key(), time.Time{}
+	for key, leg := range r.Legs {
+		if leg.Role == l.Role && key != string(l.Role) && leg.Seen.After(last) && !slices.ContainsFunc(a.Legs, func(o Leg) bool { return o.Key() == key }) {
+			found, last = key, leg.Seen
+		}
+	}
+	return found
+}
+
+// Complete fills in what the machine cannot tell of an array: the volume of a leg that was taken away, and how much a leg that is missing
+// receives, if the array was started without it.
+func (r Record) Complete(a *Array) {
+	for i := range a.Legs {
+		if l := &a.Legs[i]; l.Volume == "" && l.Faulty() {
+			if key := r.Key(*a, *l); key != string(l.Role) {
+				l.Volume = key
+			}
+		}
+	}
+	if _, there := a.working(Network); a.Behind != nil && !there && r.Legs[r.missing(*a, Network)].Whole {
+		a.Behind = &a.Size
+	}
+}
+
 // keys are those of the legs that an array has now.
-func (a Array) keys() map[string]bool {
+func (r Record) keys(a Array) map[string]bool {
 	here := map[string]bool{}
 	for _, l := range a.Legs {
-		here[l.Key()] = true
+		here[r.Key(a, l)] = true
 	}
 	return here
 }
@@ -55,9 +91,12 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 		r.Legs = map[string]LegRecord{}
 	}
 	r.Array, r.Name = a.UUID, a.Name
-	here := a.keys()
+	if a.Mount != "" {
+		r.Mount = a.Mount
+	}
+	here := r.keys(a)
 	for _, l := range a.Legs {
-		changed = r.note(l.Key(), l.Role, machine, l.InStep(), now) || changed
+		changed = r.note(r.Key(a, l), l.Role, machine, l.InStep(), now) || changed
 	}
 	if _, serves := a.survivor(); !serves || !a.Running() {
 		return changed // nothing is written: nobody falls behind
@@ -66,6 +105,9 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 		if !here[key] && old.InStep {
 			changed = r.note(key, old.Role, old.Machine, false, now) || changed
 		}
+	}
+	if changed {
+		r.Compared = nil
 	}
 	return changed
 }
@@ -77,7 +119,7 @@ func (r *Record) note(key string, role Role, machine string, inStep bool, now ti
 	if same {
 		since = old.Since
 	}
-	r.Legs[key] = LegRecord{Role: role, Machine: machine, InStep: inStep, Since: since, Seen: now}
+	r.Legs[key] = LegRecord{Role: role, Machine: machine, InStep: inStep, Since: since, Seen: now, Whole: same && old.Whole}
 	return !same
 }
 
@@ -166,11 +208,43 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 		if s.Volumes == nil {
 			continue
 		}
-		if err := s.tag(ctx, r, a.keys()); err != nil {
+		if err := s.tag(ctx, r, r.keys(a)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// StartedAlone is Note of an array that was just started without its other leg, with a new bitmap: when that leg comes back, it receives
+// everything.
+func (s Records) StartedAlone(ctx context.Context, seen Status, a Array) error {
+	r, err := s.Read(ctx, a.UUID)
+	if err != nil {
+		return err
+	}
+	r.Note(a, seen.Machine, seen.At)
+	here := r.keys(a)
+	for key, leg := range r.Legs {
+		if !here[key] && !leg.InStep {
+			leg.Whole = true
+			r.Legs[key] = leg
+		}
+	}
+	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
+		return err
+	}
+	return s.tag(ctx, r, here)
+}
+
+// HaveCompared records how the legs of an array compared.
+func (s Records) HaveCompared(ctx context.Context, seen Status, a Array, c Compared) error {
+	r, err := s.Read(ctx, a.UUID)
+	if err != nil {
+		return err
+	}
+	r.Note(a, seen.Machine, seen.At)
+	r.Compared = &c
+	return s.Write(ctx, r)
 }
 
 // Leaves records that a leg is about to be taken out of an array that runs. Should whoever takes it out be killed, the leg does not count as one
@@ -181,11 +255,12 @@ func (s Records) Leaves(ctx context.Context, seen Status, a Array, leg Leg) erro
 		return err
 	}
 	r.Note(a, seen.Machine, seen.At)
-	r.note(leg.Key(), leg.Role, seen.Machine, false, seen.At)
+	r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
+	r.Compared = nil
 	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
 		return err
 	}
-	return s.tag(ctx, r, a.keys())
+	return s.tag(ctx, r, r.keys(a))
 }
 
 // Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll
@@ -199,9 +274,9 @@ func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
 		return false, err
 	}
 	_, serves := a.survivor()
-	here := a.keys()
+	here := r.keys(a)
 	for _, l := range a.Legs {
-		if is, known := r.Legs[l.Key()]; !known || is.InStep != l.InStep() {
+		if is, known := r.Legs[r.Key(a, l)]; !known || is.InStep != l.InStep() {
 			return false, nil
 		}
 	}

@@ -15,11 +15,11 @@ import (
 // Status is what a machine's Super Disks are like.
 type Status struct {
 	Machine string    `json:"machine"`
-	At      time.Time `json:"at"` // by our own clock
+	At      time.Time `json:"at,omitzero"` // by our own clock; zero, with all that follows, if the machine could not be asked
 	// ClockAhead is how far the machine's clock is ahead of ours, negative if it is behind. No guard depends on it.
 	ClockAhead time.Duration `json:"clock_ahead_ns,omitempty"`
-	Kernel     Kernel        `json:"kernel"`
-	Boot       string        `json:"boot"` // changes with every start of the machine
+	Kernel     Kernel        `json:"kernel,omitzero"`
+	Boot       string        `json:"boot,omitempty"` // changes with every start of the machine
 	Arrays     []Array       `json:"arrays"`
 }
 
@@ -341,7 +341,7 @@ func (s *Status) Measure(ctx context.Context, m infra.Machine) {
 	for i := range s.Arrays {
 		a := &s.Arrays[i]
 		leg, serves := a.survivor()
-		if a.Degraded == 0 || !serves || leg.HungFor >= hung || a.Chunk == 0 {
+		if a.Degraded == 0 || !serves || leg.HungFor >= Hung || a.Chunk == 0 {
 			continue
 		}
 		super, err := ReadSuperblock(ctx, m, leg.Device)

@@ -52,7 +52,7 @@ func TestStatusOfRecordedMachines(t *testing.T) {
 			if got := strings.Join(legs, ", "); a.State != want.state || a.Degraded != want.degraded || got != want.legs {
 				t.Errorf("%s, %d missing, %s", a.State, a.Degraded, got)
 			}
-			advice := Advise(a, s.Kernel)
+			advice := Advise(a, s.Kernel, Record{})
 			if (want.advice == "") != (len(advice) == 0) || want.advice != "" && !strings.Contains(advice[0].Text, want.advice) {
 				t.Errorf("advice %+v", advice)
 			}
@@ -80,10 +80,49 @@ func TestALegWithoutATimeoutIsToldOf(t *testing.T) {
 	}
 	for ms, want := range map[string]bool{"4294967295": true, "30000": false, "": false} {
 		s := parseFiles(string(says) + "md127/md/dev-ubdb/block/queue/io_timeout:" + ms + "\n").status()
-		advice := Advise(s.Arrays[0], s.Kernel)
+		advice := Advise(s.Arrays[0], s.Kernel, Record{})
 		if got := len(advice) > 0 && strings.Contains(advice[0].Text, "/dev/ubdb only after 1193h"); got != want {
 			t.Errorf("a time-out of %s ms: %+v", ms, advice)
 		}
+	}
+}
+
+// The leg of a disk that was taken away has bad areas, by md: the failed write. Its volume is known by the record, in which it stays one leg.
+func TestALegWhoseVolumeWasTakenAwayIsToldOfOnce(t *testing.T) {
+	says := string(blob(t, "whole.txt"))
+	named := func(says string) Array {
+		return parseFiles(strings.NewReplacer("dev-ubda/block/serial:(null)", "dev-ubda/block/serial:AWS1", "dev-ubdb/block/serial:(null)", "dev-ubdb/block/serial:vol0abc").Replace(says)).status().Arrays[0]
+	}
+	var r Record
+	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	r.Note(named(says), "m1", begin)
+	gone := strings.ReplaceAll(string(blob(t, "network-failed.txt")), "dev-ubda/block/serial:(null)", "dev-ubda/block/serial:AWS1") + "md127/md/dev-ubdb/bad_blocks:8 8\n"
+	a := parseFiles(gone).status().Arrays[0]
+	r.Note(a, "m1", begin.Add(time.Minute))
+	if leg := r.Legs["vol-0abc"]; len(r.Legs) != 2 || leg.InStep || !leg.Since.Equal(begin.Add(time.Minute)) {
+		t.Errorf("the record has %+v", r.Legs)
+	}
+	advice := Advise(a, KernelOf("6.1.0"), r)
+	if len(advice) != 1 || !strings.Contains(advice[0].Text, "only the local leg serves") || !strings.HasSuffix(advice[0].Do, "superdisk/reattach-network --cluster CLUSTER -i node=NODE -i network=vol-0abc") {
+		t.Errorf("advice %+v", advice)
+	}
+	r.Complete(&a)
+	if l, _ := a.Leg(Network); l.Volume != "vol-0abc" {
+		t.Errorf("the leg is %+v", l)
+	}
+	a = named(string(blob(t, "network-removed.txt")))
+	r.Note(a, "m1", begin.Add(2*time.Minute))
+	if len(r.Legs) != 2 {
+		t.Errorf("the record has %+v", r.Legs)
+	}
+}
+
+// A leg that hangs is given up by a runbook.
+func TestTheAdviceOnALegThatHangsIsACommand(t *testing.T) {
+	a := recorded(t, "whole").Arrays[0]
+	a.Legs[1].HungFor = time.Minute
+	if advice := Advise(a, KernelOf("6.1.0"), Record{}); len(advice) != 1 || !strings.HasPrefix(advice[0].Do, "plimsoll runbook run superdisk/give-up-hung --cluster CLUSTER -i node=NODE ") {
+		t.Errorf("advice %+v", advice)
 	}
 }
 

@@ -94,6 +94,14 @@ func (s Superblock) DeviceUUID() string { return mdadmUUID(hex.EncodeToString(s.
 // WriteMostly says that the leg is read only when no other can be.
 func (s Superblock) WriteMostly() bool { return s.raw[184]&writeMostlyFlag != 0 }
 
+// Role is what the leg is for, by its write-mostly flag.
+func (s Superblock) Role() Role {
+	if s.WriteMostly() {
+		return Network
+	}
+	return Local
+}
+
 // HasBitmap says that the array records what it writes.
 func (s Superblock) HasBitmap() bool { return s.u32(8)&featureBitmap != 0 && s.BitmapOffset() > 0 }
 

@@ -38,7 +38,7 @@ func (s Records) tag(ctx context.Context, r Record, here map[string]bool) error 
 		if !here[key] && ofAnother(v, r.Array) {
 			continue
 		}
-		if old, known := tagged(v, r.Array); known && old.InStep == leg.InStep && leg.Seen.Sub(old.Seen) < retag {
+		if old, known := tagged(v, r.Array); known && old.InStep == leg.InStep && old.Whole == leg.Whole && leg.Seen.Sub(old.Seen) < retag {
 			continue
 		}
 		data, err := json.Marshal(legTag{r.Array, leg})

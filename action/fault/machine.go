@@ -18,6 +18,11 @@ func (o onMachine) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
 }
 
+// Brings says anything: what is on a machine may be otherwise after a fault.
+func (o onMachine) Brings(context.Context, *cluster.Cluster) []string {
+	return []string{action.Anything}
+}
+
 // is compares one thing about a machine that is so, or is not.
 func (o onMachine) is(ctx context.Context, on *cluster.Cluster, what string, want bool, ask func(context.Context, cluster.FaultProneHost) (bool, error)) (action.CheckResult, error) {
 	i, err := on.Host(ctx, o.Node)

@@ -31,6 +31,11 @@ func (o *onVolume) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
 }
 
+// Brings says anything: what is on a machine may be otherwise after a fault.
+func (o *onVolume) Brings(context.Context, *cluster.Cluster) []string {
+	return []string{action.Anything}
+}
+
 // meets is a volume that can be given trouble, with what it meets now.
 func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume, cluster.FaultProne, disk.Conditions, error) {
 	if err := allowed(on); err != nil {

@@ -199,14 +199,14 @@ func (c *create) wipe(ctx context.Context, m infra.Machine, device string, stopp
 // mayWipe refuses a leg of an array that is not assembled, unless it is ours and was erased by an undo that was cut off.
 func (c *create) mayWipe(ctx context.Context, m infra.Machine, device string, super superdisk.Superblock) error {
 	empty, err := superdisk.EmptyLeg(ctx, m, device, super, c.Array)
-	look := "start the array (superdisk.start) to see its contents"
+	look := "start the array to see its contents (superdisk/start -i uuid=" + super.UUID() + "), and repeat the undo"
 	if super.ServedAlone() { // both legs are needed for that; superdisk/emergency-start would serve files of which a copy may have brought the half
 		look = fmt.Sprintf("assemble the array from this leg (mdadm --assemble --run %s %s) and repeat the undo, which looks at its contents", c.path(), device)
 	}
 	if err == nil && !empty {
 		err = &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is a leg of array %s (%s), which is not assembled on %s: Plimsoll cannot look at its contents", device, super.Name(), super.UUID(), m.Name()),
-			Advice: look + "; or, if you really want to remove it, wipe its legs yourself (mdadm --zero-superblock)",
+			Advice: look,
 		}
 	}
 	return err

@@ -45,13 +45,13 @@ func (d *detach) Traits() action.Traits {
 }
 
 func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	_, _, a, found, err := d.look(ctx, on)
+	m, s, a, found, err := d.look(ctx, on)
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{d.Leg + " leg": "out of the array"}}
 	if err != nil {
 		return r, err
 	}
 	if !found {
-		return d.noArray(), nil
+		return d.noArray(ctx, m, s), nil
 	}
 	leg, in := a.Leg(superdisk.Role(d.Leg))
 	if !in {

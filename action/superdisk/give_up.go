@@ -47,12 +47,12 @@ func (g *giveUp) Traits() action.Traits {
 }
 
 func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	_, _, a, found, err := g.look(ctx, on)
+	m, s, a, found, err := g.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
 	if !found {
-		return g.noArray(), nil
+		return g.noArray(ctx, m, s), nil
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{"network leg": fmt.Sprintf("detached when it has not answered for %s", g.After)}}
 	if on.Volumes == nil {

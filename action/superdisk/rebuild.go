@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/superdisk"
 )
@@ -69,20 +70,29 @@ func (r *rebuild) job(ctx context.Context, on *cluster.Cluster) (superdisk.Rebui
 }
 
 func (r *rebuild) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	_, _, a, found, err := r.look(ctx, on)
+	m, s, a, found, err := r.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
+	result := action.CheckResult{State: action.Needed, Observed: facts(a, found), Intended: action.Facts{r.Leg + " leg": r.Volume + " in step"}}
 	if !found {
-		return r.noArray(), nil
+		result = r.awaitsArray(ctx, m, s, result)
 	}
-	result := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{r.Leg + " leg": r.Volume + " in step"}}
-	job, err := r.job(ctx, on)
+	_, err = r.device(ctx, on, m, r.Volume)
 	if errors.Is(err, infra.ErrNotAttached) {
-		return notYet(result, err.Error()), nil
+		result = awaitsDisk(ctx, on, m, r.Node, r.Volume, result)
+	} else if err != nil {
+		return result, refuse(err)
 	}
+	if len(result.Awaits) > 0 {
+		return result, nil
+	}
+	job, err := r.job(ctx, on)
 	if err != nil {
 		return result, refuse(err)
+	}
+	if err := r.meant(a, job.Target); err != nil {
+		return result, err
 	}
 	leg, in := a.On(job.Target)
 	switch {
@@ -90,7 +100,7 @@ func (r *rebuild) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		result.State = action.Satisfied
 		return recorded(ctx, on, a, result)
 	case !in && a.Degraded == 0:
-		return notYet(result, fmt.Sprintf("array %s has all its legs", a.Label())), nil
+		return r.awaitsPlace(a, job.Target, result), nil
 	}
 	choice, err := job.Choose(ctx)
 	if err != nil {
@@ -101,10 +111,55 @@ func (r *rebuild) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	return result, nil
 }
 
+// meant refuses the leg that serves in the place of the one that is to be rebuilt, and the other leg of an array that has both.
+func (r *rebuild) meant(a superdisk.Array, device string) error {
+	leg, in := a.On(device)
+	if !in || leg.Faulty() {
+		return nil
+	}
+	_, has := a.Leg(superdisk.Network)
+	other := string(leg.Role) != r.Leg && (has || a.Degraded > 0) // of an array that has both legs and no write-mostly one nobody can tell them apart
+	switch {
+	case other:
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is the %s leg of array %s, not its %s leg", named(leg), leg.Role, a.Label(), r.Leg), Advice: r.rightDisk()}
+	case leg.InStep() && a.Degraded > 0:
+		other := map[string]string{"local": "superdisk/reattach-network", "network": "superdisk/rebuild"}[r.Leg]
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s is in step and serves: the other leg of array %s is missing", named(leg), a.Label()), Advice: fmt.Sprintf("%s -i node=%s brings that one into step", other, r.Node)}
+	}
+	return nil
+}
+
+// another adds to a refusal of the disk how another is taken: the run keeps its inputs, and the other leg serves meanwhile.
+func (r *rebuild) another(err error) error {
+	var refusal *hint.PermanentError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	again := "superdisk/rebuild -i node=" + r.Node
+	if r.Leg == string(superdisk.Network) {
+		again = "superdisk/reattach-network -i node=" + r.Node
+	}
+	return &hint.PermanentError{Reason: refusal.Reason,
+		Advice: refusal.Advice + fmt.Sprintf("; the other leg serves meanwhile, and stays so when this run is ended without an undo (plimsoll runbook cancel RUN --leave REASON); then %s takes another disk", again)}
+}
+
+// rightDisk is what to name in the place of the wrong leg.
+func (r *rebuild) rightDisk() string {
+	if r.Leg == string(superdisk.Network) {
+		return "name the network volume"
+	}
+	return "name the local disk of the machine of " + r.Node
+}
+
 func (r *rebuild) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	job, err := r.job(ctx, on)
 	if err != nil {
 		return nil, refuse(err)
+	}
+	if _, a, err := r.there(ctx, on); err != nil {
+		return nil, err
+	} else if err := r.meant(a, job.Target); err != nil {
+		return nil, err
 	}
 	job.Mark = action.Mark(c)
 	if r.Probe != "" {
@@ -127,7 +182,7 @@ func (r *rebuild) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	done, err := job.Run(ctx, c.Progress)
 	if err != nil {
-		return nil, refuse(err)
+		return nil, r.another(refuse(err))
 	}
 	out := action.Facts{
 		"method": string(done.Method), "why": done.Why, "used_bytes": done.Used, "seeded_bytes": done.Seeded, "tail_bytes": done.Tail, "seconds": done.Took.Seconds(),

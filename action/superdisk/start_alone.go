@@ -74,7 +74,7 @@ func (s *startAlone) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	}
 	device, super, err := s.leg(ctx, on, m)
 	if errors.Is(err, infra.ErrNotAttached) {
-		return notYet(r, err.Error()), nil
+		return awaitsDisk(ctx, on, m, s.Node, s.Volume, r), nil
 	}
 	if err != nil {
 		return r, err
@@ -197,7 +197,7 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 	if err != nil {
 		return nil, err
 	}
-	out := action.Facts{}
+	out, recording := action.Facts{}, note
 	if found && a.Running() {
 		if err := s.serves(ctx, on, m, a); err != nil {
 			return nil, err
@@ -206,6 +206,7 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 			if err := superdisk.FreshBitmap(ctx, m, s.path(), s.Chunk); err != nil {
 				return nil, err
 			}
+			recording = s.startedAlone
 		}
 	} else {
 		device, super, err := s.leg(ctx, on, m)
@@ -218,14 +219,14 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 		if err := superdisk.StartAlone(ctx, m, s.Array, device, s.Chunk); err != nil {
 			return nil, err
 		}
-		out["array"] = super.UUID()
+		out["array"], recording = super.UUID(), s.startedAlone
 	}
 	if a.Mount == "" {
 		if err := mountWhole(ctx, m, s.path(), s.Mount); err != nil {
 			return nil, err
 		}
 	}
-	return out, note(ctx, on, m)
+	return out, recording(ctx, on, m)
 }
 
 // Undo stops it again, if it is the array of the leg: that is as it was but for what was written.

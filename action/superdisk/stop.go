@@ -109,7 +109,11 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 			return err
 		}
 	}
-	if err := note(ctx, on, m); err != nil {
+	recording := note
+	if !found && a.Degraded > 0 {
+		recording = s.startedAlone
+	}
+	if err := recording(ctx, on, m); err != nil {
 		return err
 	}
 	return s.remains(a, c)

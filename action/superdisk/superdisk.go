@@ -21,7 +21,7 @@ import (
 func Actions() []action.Action {
 	return []action.Action{
 		createAction, stopAction, startAction, startAloneAction, detachAction, rebuildAction, waitWholeAction, checkAction, wipeAction,
-		migrateAction, eraseAction, giveUpAction, fenceAction,
+		migrateAction, eraseAction, giveUpAction, fenceAction, fitsAction,
 	}
 }
 
@@ -60,16 +60,9 @@ func (a array) there(ctx context.Context, on *cluster.Cluster) (infra.Machine, s
 	return m, is, err
 }
 
-// notYet is the finding of a step whose array or disk is not there now: an earlier step of the runbook may bring it. The act declines
-// if it did not.
-func notYet(r action.CheckResult, why string) action.CheckResult {
-	r.State, r.Reason = action.Needed, why+"; an earlier step may change that"
-	return r
-}
-
-// noArray is notYet of an array.
-func (a array) noArray() action.CheckResult {
-	return notYet(action.CheckResult{Observed: facts(superdisk.Array{}, false)}, fmt.Sprintf("there is no array %s", a.Array))
+// noArray is the finding of a step whose array is not there now.
+func (a array) noArray(ctx context.Context, m infra.Machine, s superdisk.Status) action.CheckResult {
+	return a.awaitsArray(ctx, m, s, action.CheckResult{Observed: facts(superdisk.Array{}, false)})
 }
 
 // records are where looks are recorded: outside every array.
@@ -89,6 +82,23 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 		return err
 	}
 	return kept.Note(ctx, s)
+}
+
+// startedAlone is note of an array that was just started from one leg, with a new bitmap.
+func (a array) startedAlone(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
+	kept, err := records(on)
+	if err != nil {
+		return err
+	}
+	s, err := superdisk.Inspect(ctx, m)
+	if err != nil {
+		return err
+	}
+	err = kept.Note(ctx, s)
+	if is, there := s.Find(a.Array); err == nil && there && is.Degraded > 0 {
+		err = kept.StartedAlone(ctx, s, is)
+	}
+	return err
 }
 
 // leaves records that a leg is taken out, before it is.
@@ -127,6 +137,11 @@ func recorded(ctx context.Context, on *cluster.Cluster, a superdisk.Array, r act
 
 // wasMounted tells whether the array was mounted there before the run first acted: the run has only recorded it, and there is nothing to undo.
 func wasMounted(c action.Call, at string) bool { return c.Before["mounted"] == at }
+
+// Brings says that a task works on the machine's array: a later step may find one that it did not, or another.
+func (a array) Brings(context.Context, *cluster.Cluster) []string {
+	return []string{action.Array(a.Node)}
+}
 
 // facts is what stays the same of an array while nobody changes it.
 func facts(a superdisk.Array, found bool) action.Facts {

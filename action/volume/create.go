@@ -26,7 +26,15 @@ type create struct {
 	Zone       string `yaml:"zone" doc:"The availability zone, for a provider that has several. Default: the zone of the node's machine."`
 }
 
-var _ action.Undoer = (*create)(nil)
+var (
+	_ action.Undoer  = (*create)(nil)
+	_ action.Bringer = (*create)(nil)
+)
+
+// Brings is the volume.
+func (n *create) Brings(ctx context.Context, on *cluster.Cluster) []string {
+	return action.Volume(ctx, on, n.Node, n.Name)
+}
 
 func (n *create) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -50,9 +51,28 @@ func (o onMachine) look(ctx context.Context, on *cluster.Cluster) (v infra.Volum
 	}
 	v, err = on.Volume(ctx, o.Node, o.Volume)
 	if errors.Is(err, infra.ErrNoVolume) {
-		err = &hint.PermanentError{Reason: fmt.Sprintf("there is no volume %s", o.Volume), Advice: "name an existing one"}
+		err = noVolume{&hint.PermanentError{Reason: fmt.Sprintf("there is no volume %s%s", o.Volume, o.others(ctx, on)), Advice: "name an existing one"}}
 	}
 	return v, machine, err
+}
+
+// noVolume says that there is no such volume.
+type noVolume struct{ error }
+
+func (e noVolume) Unwrap() error { return e.error }
+
+// others are the volumes that the node has.
+func (o onMachine) others(ctx context.Context, on *cluster.Cluster) string {
+	owner, _ := cluster.VolumeOwner(o.Node, o.Volume)
+	all, err := on.Volumes.List(ctx, map[string]string{cluster.NodeTag: owner})
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = fmt.Sprintf("%s (%s)", v.Tags[cluster.VolumeTag], v.ID)
+	}
+	return fmt.Sprintf("; %s has %s", owner, strings.Join(names, ", "))
 }
 
 func facts(v infra.Volume) action.Facts {
@@ -73,18 +93,71 @@ var attachAction = action.Action{
 	New:   func() action.Task { return &attach{} },
 }
 
-type attach struct{ onMachine }
+type attach struct {
+	onMachine
 
-var _ action.Undoer = (*attach)(nil)
+	Present bool `yaml:"present" doc:"Whether a disk that the machine has already will do, by its device or serial number, also where no provider is known. Default false."`
+}
+
+var (
+	_ action.Undoer  = (*attach)(nil)
+	_ action.Bringer = (*attach)(nil)
+)
+
+// Brings is the disk.
+func (a *attach) Brings(ctx context.Context, on *cluster.Cluster) []string {
+	return action.Disk(ctx, on, a.Node, a.Volume)
+}
+
+// present tells whether the machine has the disk already, if that is asked for. Where no provider is known, one that it has not is refused.
+func (a *attach) present(ctx context.Context, on *cluster.Cluster) (action.CheckResult, bool, error) {
+	r := action.CheckResult{State: action.Satisfied}
+	if !a.Present {
+		return r, false, nil
+	}
+	m, err := on.Machine(ctx, a.Node)
+	if err != nil {
+		return r, false, err
+	}
+	disks, err := infra.Devices(ctx, m)
+	if err != nil {
+		return r, false, err
+	}
+	said := a.Volume
+	if on.Volumes != nil {
+		if v, err := on.Volume(ctx, a.Node, a.Volume); err == nil {
+			said = v.ID
+		}
+	}
+	for _, d := range disks {
+		if d.Path == said || d.Serial != "" && (d.Serial == said || d.Serial == infra.VolumeSerial(said)) {
+			r.Observed = action.Facts{"attached_to": m.Name()}
+			return r, true, nil
+		}
+	}
+	if on.Volumes == nil || strings.HasPrefix(said, "/") {
+		return r, false, &hint.PermanentError{Reason: fmt.Sprintf("%s has no disk %s, and no provider is known that attaches it", m.Name(), a.Volume),
+			Advice: "attach it first with the provider's own tool, and name it by its serial number (lsblk -o NAME,SIZE,SERIAL) or as a device"}
+	}
+	return r, false, nil
+}
 
 func (a *attach) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
 }
 
 func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if r, has, err := a.present(ctx, on); has || err != nil {
+		return r, err
+	}
 	v, machine, err := a.look(ctx, on)
 	r := action.CheckResult{State: action.Needed, Observed: facts(v), Intended: action.Facts{"attached_to": machine}}
+	var none noVolume
 	switch {
+	case errors.As(err, &none):
+		r.Observed, r.Reason = nil, fmt.Sprintf("there is no volume %s; an earlier step brings it", a.Volume)
+		r.Awaits = []action.Awaits{{Any: action.Volume(ctx, on, a.Node, a.Volume), Refusal: err}}
+		return r, nil
 	case err != nil:
 	case v.Machine == machine && v.State == infra.VolumeInUse:
 		r.State = action.Satisfied
@@ -97,6 +170,9 @@ func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 }
 
 func (a *attach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+	if _, has, err := a.present(ctx, on); has || err != nil {
+		return nil, err
+	}
 	v, machine, err := a.look(ctx, on)
 	if err != nil {
 		return nil, err
@@ -131,7 +207,15 @@ type detach struct {
 	Force bool `yaml:"force" doc:"Detach it even if it is in use or its machine does not answer. Default false."`
 }
 
-var _ action.Undoer = (*detach)(nil)
+var (
+	_ action.Undoer  = (*detach)(nil)
+	_ action.Bringer = (*detach)(nil)
+)
+
+// Brings says that an array may have lost a leg by it.
+func (d *detach) Brings(context.Context, *cluster.Cluster) []string {
+	return []string{action.Array(d.Node)}
+}
 
 func (d *detach) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
@@ -173,7 +257,7 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 // Undo attaches it again. A machine that was lost cannot get it back: then it stays detached, which remains. Another error than that the machine
 // does not run is one of the undo.
 func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	_, err := (&attach{d.onMachine}).Act(ctx, on, c)
+	_, err := (&attach{onMachine: d.onMachine}).Act(ctx, on, c)
 	gone := errors.Is(err, infra.ErrNotRunning) || errors.Is(err, infra.ErrNoMachine)
 	if !gone || !d.Force || d.Machine != "" {
 		return err

@@ -64,6 +64,9 @@ clusters:
 		args = append(args, "--cluster", "orders", "-i", "to=b", "-i", "network=a/network", "-i", "local=AWS123", "-i", "mount=/data")
 		out, errors, code := typed(t, args...)
 		t.Logf("%s: %d\n%s%s", book, code, out, errors)
+		if code == 0 || !strings.Contains(errors, "has no disk AWS123") {
+			t.Errorf("the plan of %s takes a local disk that is not there: %d %s", book, code, errors)
+		}
 		for _, want := range wants {
 			if !strings.Contains(out, want) {
 				t.Errorf("the plan of %s does not say %q", book, want)

@@ -40,7 +40,7 @@ type HostKeyError struct {
 
 func (e *HostKeyError) Error() string {
 	if e.Changed {
-		return fmt.Sprintf("%s has a different host key than the known one: %s (%s)", e.Host, e.Fingerprint, e.Type)
+		return fmt.Sprintf("%s has a different host key than the known one; it shows %s (%s)", e.Host, e.Fingerprint, e.Type)
 	}
 	return fmt.Sprintf("the host key of %s is not known: %s (%s)", e.Host, e.Fingerprint, e.Type)
 }
@@ -48,7 +48,7 @@ func (e *HostKeyError) Error() string {
 // Hint says what a person can do about it.
 func (e *HostKeyError) Hint() string {
 	if e.Changed {
-		return "another machine may be intercepting the connection, or the machine was replaced: ask its owner. If it was replaced, remove the old key with ssh-keygen -R '" + e.Host + "'"
+		return "another machine may be intercepting the connection, or the machine was replaced: ask its owner. If it was replaced, remove the old key with ssh-keygen -R '" + e.Host + "' (and -f FILE, if your ssh configuration has a UserKnownHostsFile)"
 	}
 	return "compare the fingerprint with the machine's real one, then log in once with ssh, which adds the key to your known_hosts"
 }

@@ -45,13 +45,16 @@ var diskCases = [][]diskCase{{
 		return []string{"node=" + d.at, "local=" + localLeg, "network=" + networkLeg, "mount=" + spareAt, "array=" + second}
 	}},
 	{book: "superdisk/detach-network", begin: (*disks).serving, done: localOnly, undone: whole, inputs: onNode},
-	{book: "superdisk/reattach-network", begin: (*disks).detached, done: whole, undone: localOnly, inputs: func(d *disks) []string {
+	{book: "superdisk/reattach-network", begin: detached, done: whole, undone: localOnly, inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "network=n1/network"}
 	}},
-	{book: "superdisk/give-up-hung", begin: (*disks).serving, done: localOnly, undone: whole, under: (*disks).hang, inputs: func(d *disks) []string {
+	{book: "superdisk/give-up-hung", begin: (*disks).serving, done: localOnly, undone: whole, under: hang, inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "after=2s", "for=1m"}
 	}},
 	{book: "superdisk/check", begin: (*disks).serving, done: whole, undone: whole, inputs: onNode},
+	{book: "superdisk/start", begin: rested, done: whole, undone: waiting, inputs: func(d *disks) []string {
+		return []string{"node=" + d.at, "uuid=" + d.uuid(), "mount=" + dataAt}
+	}},
 	{book: "superdisk/emergency-start", begin: (*disks).lost, done: networkOnly, undone: waiting, inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "network=n1/network", "mount=" + dataAt}
 	}},
@@ -65,10 +68,10 @@ var diskCases = [][]diskCase{{
 		return []string{"node=" + d.at, "uuid=" + d.uuid(), "local=local", "network=n1/network", "mount=" + dataAt}
 	}},
 }, {
-	{book: "superdisk/replace-node", begin: (*disks).spared, done: whole, undone: whole, moves: true, serves: "alone", inputs: func(d *disks) []string {
+	{book: "superdisk/replace-node", begin: spared, done: whole, undone: whole, moves: true, serves: "alone", inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "to=" + other(d.at), "network=n1/network", "local=local", "mount=" + dataAt}
 	}},
-	{book: "superdisk/recover-node", begin: (*disks).machineLost, done: whole, undone: waiting, moves: true, inputs: func(d *disks) []string {
+	{book: "superdisk/recover-node", begin: machineLost, done: whole, undone: waiting, moves: true, inputs: func(d *disks) []string {
 		return []string{"lost=" + d.at, "to=" + other(d.at), "network=n1/network", "local=local", "mount=" + dataAt}
 	}},
 }}
@@ -83,7 +86,7 @@ func (d *disks) stands(ctx context.Context) (superdisk.Array, error) {
 }
 
 // detached begins without the network leg, as superdisk/detach-network leaves it.
-func (d *disks) detached(ctx context.Context) error {
+func detached(d *disks, ctx context.Context) error {
 	a, err := d.stands(ctx)
 	if err != nil {
 		return err
@@ -99,6 +102,15 @@ func (d *disks) detached(ctx context.Context) error {
 		return err
 	}
 	return d.do(ctx, "superdisk/detach-network", onNode(d)...)
+}
+
+// rested begins with both legs in step, of which no array runs, as after a start of the machine.
+func rested(d *disks, ctx context.Context) error {
+	if err := d.serving(ctx); err != nil {
+		return err
+	}
+	_, err := d.machines[d.at].sh(ctx, still)
+	return err
 }
 
 // lost begins without the server, the array and the local disk: only the network leg is left.
@@ -145,7 +157,7 @@ func (d *disks) alone(ctx context.Context) error {
 }
 
 // spared begins with a spare machine beside the one that serves.
-func (d *disks) spared(ctx context.Context) error {
+func spared(d *disks, ctx context.Context) error {
 	if err := d.serving(ctx); err != nil {
 		return err
 	}
@@ -156,15 +168,15 @@ func (d *disks) spared(ctx context.Context) error {
 }
 
 // machineLost begins with the machine of the node lost while it served.
-func (d *disks) machineLost(ctx context.Context) error {
-	if err := d.spared(ctx); err != nil {
+func machineLost(d *disks, ctx context.Context) error {
+	if err := spared(d, ctx); err != nil {
 		return err
 	}
 	return d.do(ctx, "lose.yaml", onNode(d)...)
 }
 
 // hang has the network leg not answer, until it is taken away.
-func (d *disks) hang(ctx context.Context) error {
+func hang(d *disks, ctx context.Context) error {
 	err := d.volumes.SetConditions(ctx, d.network, disk.Conditions{Hang: true})
 	if errors.Is(err, infra.ErrNotAttached) {
 		return nil // it was taken away

@@ -238,20 +238,21 @@ func (t *diskTry) judgeRecord(ctx context.Context, s superdisk.Status) error {
 		if !a.Running() {
 			continue
 		}
-		in := map[string]bool{}
-		for _, l := range a.Legs {
-			in[l.Key()] = l.InStep()
-			r, err := kept.Of(ctx, a.UUID, l.Key())
-			if err != nil {
-				return fmt.Errorf("read the record of %s: %w", a.Label(), err)
-			}
-			if is, known := r.Legs[l.Key()]; !known || is.InStep != l.InStep() {
-				t.trouble("the record of the %s leg %s is %+v (known: %v), and md says %v", l.Role, l.Key(), is, known, l.State)
-			}
-		}
 		r, err := kept.Read(ctx, a.UUID)
 		if err != nil {
 			return fmt.Errorf("read the record of %s: %w", a.Label(), err)
+		}
+		in := map[string]bool{}
+		for _, l := range a.Legs {
+			key := r.Key(a, l)
+			in[key] = l.InStep()
+			its, err := kept.Of(ctx, a.UUID, key)
+			if err != nil {
+				return fmt.Errorf("read the record of %s: %w", a.Label(), err)
+			}
+			if is, known := its.Legs[key]; !known || is.InStep != l.InStep() {
+				t.trouble("the record of the %s leg %s is %+v (known: %v), and md says %v", l.Role, key, is, known, l.State)
+			}
 		}
 		for key := range r.Legs {
 			is, err := kept.Of(ctx, a.UUID, key)
@@ -448,6 +449,16 @@ func (d *disks) uuid() string {
 	if err != nil {
 		return ""
 	}
-	a, _ := s.Find(arrayName)
-	return a.UUID
+	if a, there := s.Find(arrayName); there {
+		return a.UUID
+	}
+	device, err := d.device(ctx, d.at, d.network) // it is stopped
+	if err != nil {
+		return ""
+	}
+	super, err := superdisk.ReadSuperblock(ctx, d.machines[d.at], device)
+	if err != nil {
+		return ""
+	}
+	return super.UUID()
 }

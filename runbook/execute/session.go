@@ -221,7 +221,8 @@ func giveLocksBack(ctx context.Context, r *runner) error {
 		return nil
 	}
 	stays := func(name string, why error) error {
-		return r.write(journal.Event{Kind: journal.Said, Claim: true, Cluster: name, Reason: fmt.Sprintf("%s: cluster %s: %s", claimStays, name, journal.OneLine(why))})
+		return r.write(journal.Event{Kind: journal.Said, Claim: true, Cluster: name, Reason: fmt.Sprintf("%s, which removes it, or until plimsoll runbook resume %s does: cluster %s: %s",
+			claimStays, r.journal.Run(), name, journal.OneLine(why))})
 	}
 	if len(r.held) > 0 {
 		return r.held.Release(ctx, stays)
@@ -254,7 +255,9 @@ func unclaim(ctx context.Context, r *runner, name string) error {
 	if lease, err := r.service.Store.Lease(ctx, lock.LeaseName(name)); err == nil && lease.Holder == c.Run {
 		c.Epoch = max(c.Epoch, lease.Epoch)
 	}
-	return m.Clear(ctx, c)
+	limited, cancel := context.WithTimeout(ctx, lock.LongPatience)
+	defer cancel()
+	return m.Clear(limited, c)
 }
 
 // parkRun ends the session and leaves the run for a later one; of a run that has ended already, nothing is written behind its end.

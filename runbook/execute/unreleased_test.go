@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,5 +195,38 @@ func (b *bench) endsUnreleased(t *testing.T, run string, shared *runbooktest.Mem
 	}
 	if _, err := b.Store.Acquire(t.Context(), lock.LeaseName("lab1"), run, time.Minute); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run that is done ends though its cluster lets the write that removes the claim wait without end, as while the network leg of its array hangs; and
+// so does one that is cancelled. It says that its claim stays, and what removes it.
+func TestARunEndsThoughItsClaimIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		book string
+		do   []string
+		want journal.Outcome
+	}{
+		"done":      {threeSteps, []string{"run"}, journal.RunDone},
+		"cancelled": {`{runbook: test/failing, steps: [{id: a, uses: command, with: {run: "exit 1", effect: none}}]}`, []string{"run", "cancel"}, journal.RunCancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			shared := &runbooktest.MemoryLock{}
+			b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return slow{shared, time.Hour} }
+			run := b.begin(Request{Book: b.parse(c.book)})
+			var st *journal.State
+			for _, do := range c.do {
+				st = b.runSession(run, journal.Command{Do: do})
+			}
+			said := b.events(run, journal.Said)
+			if st.Outcome != c.want || len(said) != 1 || !said[0].Claim || !strings.Contains(said[0].Reason, "plimsoll runbook resume "+run) {
+				t.Errorf("outcome %q, said %+v", st.Outcome, said)
+			}
+			if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != "" {
+				t.Errorf("its lease is of %q, %v", lease.Holder, err)
+			}
+		})
 	}
 }

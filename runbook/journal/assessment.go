@@ -124,6 +124,24 @@ func (s *State) Reversible(i *Step) bool {
 	return effect == action.None || i.Step.Undo != nil || own && !stays
 }
 
+// UndoWarnings say what undoing the run takes from those who use the cluster, each as the end of "undoing it …".
+func UndoWarnings(s *State) []string {
+	var all []string
+	for _, i := range s.Items {
+		if !i.Acts || i.Phase == StepUndone || i.Step.Undo != nil {
+			continue
+		}
+		task, err := s.Book.Bind(i.Step.Uses, i.Did)
+		if err != nil {
+			continue
+		}
+		if w, warns := task.(action.UndoWarner); warns {
+			all = append(all, w.UndoWarning())
+		}
+	}
+	return all
+}
+
 // FailureUndone says why the run was undone by itself; empty: it was not.
 func (s *State) FailureUndone() string {
 	if s.Stopping == nil {

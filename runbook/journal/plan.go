@@ -73,7 +73,7 @@ func (p Plan) NothingToDo() bool {
 		switch {
 		case s.Failed, len(s.Later) > 0, s.State == action.Unknown, s.State == action.Needed && s.Effect != action.None:
 			return false
-		case s.Uses != "" && (s.Skip || s.State == action.Satisfied):
+		case s.Uses != "" && s.Effect != action.None && (s.Skip || s.State == action.Satisfied):
 			idle = true
 		}
 	}

@@ -29,3 +29,12 @@ func TestHowALaterPlanDiffersIsTold(t *testing.T) {
 		t.Errorf("a wait for another node: %q", is)
 	}
 }
+
+// A runbook of looks alone is for what it looks at: that its array is whole already does not make a comparison nothing to do.
+func TestAPlanOfALookIsNotNothingToDo(t *testing.T) {
+	whole := PlanStep{Key: "whole", Uses: "superdisk.wait-whole", Effect: action.None, State: action.Satisfied}
+	compare := PlanStep{Key: "compare", Uses: "superdisk.check", Effect: action.None, State: action.Needed}
+	if (Plan{Steps: []PlanStep{whole, compare}}).NothingToDo() {
+		t.Error("a comparison is nothing to do")
+	}
+}

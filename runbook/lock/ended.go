@@ -157,10 +157,8 @@ func (l *Locks) orphaned(ctx context.Context, m ClusterLock, cluster string, lea
 	if lease.Expires.After(time.Now()) || !l.unmade(ctx, lease.Holder) {
 		return false
 	}
-	if m != nil {
-		if err := m.Clear(ctx, action.Claim{Cluster: cluster, Run: lease.Holder, Holder: l.Holder, Epoch: lease.Epoch}); err != nil {
-			return false
-		}
+	if err := l.clear(ctx, m, cluster, lease, LongPatience); err != nil {
+		return false
 	}
 	freed, err := l.Store.ReleaseOrphan(ctx, lease.Name)
 	return err == nil && freed

@@ -69,8 +69,8 @@ func Hold(ctx context.Context, s *durable.Store, m ClusterLock, c action.Claim, 
 	return h, h.confirmWithin(ctx, patience)
 }
 
-// How long a cluster may take to say whose it is: before a run is made and before an act, and when a session begins, of a run that has
-// asked and asks again before its next act.
+// How long a cluster may take to say whose it is: before a run is made and before an act, and to let its claim be removed when its run ends;
+// and when a session begins, of a run that has asked and asks again before its next act.
 const (
 	LongPatience  = 8 * time.Second
 	ShortPatience = time.Second
@@ -237,9 +237,11 @@ func (h *holding) release(ctx context.Context, stays func(cluster string, why er
 	defer h.mu.Unlock()
 	if h.clusterLock != nil && h.lost == nil {
 		h.claim.Slept = h.slept || h.overslept()
-		if why := h.clusterLock.Clear(ctx, h.claim); why != nil {
+		limited, cancel := context.WithTimeout(ctx, LongPatience) // the cluster may let a write wait without end
+		if why := h.clusterLock.Clear(limited, h.claim); why != nil {
 			err = stays(h.claim.Cluster, why)
 		}
+		cancel()
 	}
 	return errors.Join(err, h.store.Release(ctx, h.lease.Name, h.lease.Holder))
 }

@@ -24,15 +24,23 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 	if err != nil {
 		return p, err
 	}
+	var brought []string
+	add := func(i *journal.Step) {
+		s, brings := planStep(ctx, b, reading, st, i, nodes, brought)
+		p.Steps, brought = append(p.Steps, s), append(brought, brings...)
+	}
 	for n := range b.Steps {
 		step := &b.Steps[n]
 		if step.Rolling == nil {
-			p.Steps = append(p.Steps, planStep(ctx, b, reading, st, &journal.Step{Key: step.ID, Step: step}, nodes))
+			add(&journal.Step{Key: step.ID, Step: step})
 			continue
 		}
 		targets, err := Targets(b, step, st, nodes)
 		if later := runbook.StepsOf(step.Rolling.Over); len(later) > 0 {
 			p.Steps = append(p.Steps, journal.PlanStep{Key: step.ID, Later: later})
+			for m := range step.Steps {
+				brought = append(brought, unknown(b, &step.Steps[m])...)
+			}
 			continue
 		}
 		if err != nil {
@@ -41,7 +49,7 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 		for _, target := range targets {
 			for m := range step.Steps {
 				s := &step.Steps[m]
-				p.Steps = append(p.Steps, planStep(ctx, b, reading, st, &journal.Step{Key: journal.Key(step.ID, target, s.ID), Step: s, Group: step.ID, Target: target}, nodes))
+				add(&journal.Step{Key: journal.Key(step.ID, target, s.ID), Step: s, Group: step.ID, Target: target})
 			}
 		}
 	}
@@ -54,9 +62,10 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 	return p, ctx.Err()
 }
 
-func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *journal.State, i *journal.Step, nodes []string) journal.PlanStep {
+// planStep checks one step. brought is what the steps before it bring; what it brings itself is returned.
+func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *journal.State, i *journal.Step, nodes, brought []string) (p journal.PlanStep, brings []string) {
 	s := i.Step
-	p := journal.PlanStep{Key: i.Key, Uses: s.Uses, Later: b.Later(s)}
+	p = journal.PlanStep{Key: i.Key, Uses: s.Uses, Later: b.Later(s)}
 	if s.Approval != nil {
 		p.Approval, p.Signed = "Go on?", s.Approval.Signed && st.Header.Environment != cluster.Lab
 		if note, err := b.Fill(s.Approval.Note, st.Env(i)); err != nil {
@@ -69,7 +78,13 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		p.Version = a.Version
 	}
 	if len(p.Later) > 0 {
-		return p
+		env := st.Env(i)
+		env["cluster"].(map[string]any)["nodes"] = nodes
+		if p.Skip = b.RuledOut(s, env); !p.Skip {
+			return p, unknown(b, s)
+		}
+		p.Later = nil
+		return p, nil
 	}
 	v, err := Value(b, st, i, nodes)
 	p.Inputs, p.Cluster, p.Skip = v.Inputs, v.Cluster, v.Skip
@@ -77,30 +92,52 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		if err != nil {
 			p.Failed, p.Impossible, p.Reason = true, true, journal.OneLine(err)
 		}
-		return p
+		return p, nil
 	}
 	task, err := b.Bind(s.Uses, v.Inputs)
 	if err != nil {
 		p.Failed, p.Impossible, p.Reason = true, true, journal.OneLine(err)
-		return p
+		return p, nil
 	}
 	if on, err = on.Cluster(ctx, v.Cluster); err != nil {
 		p.Failed, p.Reason = true, journal.OneLine(err)
-		return p
+		return p, nil
 	}
 	p.Effect = task.Traits().Effect
 	limited, cancel := context.WithTimeout(ctx, min(s.Timeout, time.Minute))
 	defer cancel()
 	f, err := task.Check(limited, on)
+	if f.State != action.Satisfied || err != nil {
+		if bringer, ok := task.(action.Bringer); ok {
+			brings = bringer.Brings(limited, on)
+		}
+	}
+	for _, a := range f.Awaits {
+		if err == nil && !a.From(brought) {
+			err = a.Refusal
+		}
+	}
 	if err != nil {
 		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
 		p.Denied = engine.ClassOf(err) == engine.Denied
 		p.Absent = engine.ClassOf(err) == engine.Missing || errors.Is(err, cluster.ErrNoNode)
-		return p
+		return p, brings
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason
 	if c, ok := task.(action.ApprovalDemander); ok && f.State == action.Needed {
 		p.Caution = c.ApprovalReason(f)
 	}
-	return p
+	return p, brings
+}
+
+// unknown is what a step may bring whose inputs are known later.
+func unknown(b *runbook.Runbook, s *runbook.Step) []string {
+	a, known := action.Find(b.Actions, s.Uses)
+	if !known {
+		return nil
+	}
+	if _, brings := a.New().(action.Bringer); !brings {
+		return nil
+	}
+	return []string{action.Anything}
 }

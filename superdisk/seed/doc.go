@@ -1,5 +1,5 @@
 // Package seed is the program that runs on a machine while a leg of a Super Disk is rebuilt: it copies what the file system
-// uses from the leg that serves to the new one, at a rate that it is told meanwhile.
+// uses from the leg that serves to the new one, at a rate that it is told meanwhile. Or it compares what the file system uses on both.
 //
 // It is talked to over stdin and stdout, one JSON value a line, and ends when its stdin does: what nobody governs does not
 // go on.
@@ -13,6 +13,8 @@ type Order struct {
 	Offset int64  `json:"offset"` // where the array's data begins on both, bytes
 	From   int64  `json:"from"`   // bytes of the array's data that were passed before
 	Rate   int64  `json:"rate"`   // bytes per second
+	// Compare has nothing copied: both legs are read, and what differs is reported.
+	Compare bool `json:"compare,omitempty"`
 }
 
 // Pace is every further line it is given.
@@ -22,12 +24,21 @@ type Pace struct {
 
 // Report is every line it gives.
 type Report struct {
-	Used   int64  `json:"used"`   // bytes in use when it began, of the whole array
-	Copied int64  `json:"copied"` // bytes copied by this program
-	Left   int64  `json:"left"`   // bytes still to copy
-	Passed int64  `json:"passed"` // all that is used below this byte of the array's data is copied
-	Done   bool   `json:"done,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Used   int64   `json:"used"`             // bytes in use when it began, of the whole array
+	Copied int64   `json:"copied"`           // bytes copied by this program
+	Left   int64   `json:"left"`             // bytes still to copy
+	Passed int64   `json:"passed"`           // all that is used below this byte of the array's data is copied
+	Differ *Differ `json:"differ,omitempty"` // of a comparison, with the last report
+	Done   bool    `json:"done,omitempty"`
+	Error  string  `json:"error,omitempty"`
+}
+
+// Differ is what is not the same on both legs, in whole pages of 4096 bytes, of blocks that the file system uses.
+type Differ struct {
+	InFiles int64    `json:"in_files"` // written data of files
+	Files   []string `json:"files"`    // the first of them, below the mount
+	Other   int64    `json:"other"`    // the file system's own blocks; some of them were perhaps never written
+	Unused  int64    `json:"unused"`   // allocated to a file and not written yet: nobody reads them from a leg
 }
 
 // Extent is a stretch of the array's data that is in use.

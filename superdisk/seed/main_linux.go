@@ -58,6 +58,9 @@ func (o Order) carryOut(ctx context.Context, pace *bucket, report func(Report)) 
 	if err != nil {
 		return Report{}, err
 	}
+	if o.Compare {
+		return o.compare(ctx, all, pace, report)
+	}
 	todo := merge(all, o.From, smallGap)
 	c, err := openLegs(o)
 	if err != nil {

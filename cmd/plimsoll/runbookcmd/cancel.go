@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,14 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 					if _, err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					}
-					return console.UsageError{Text: "run " + args[0] + " has ended: " + string(st.Outcome)}
+					ended := console.UsageError{Text: "run " + args[0] + " has ended: " + string(st.Outcome)}
+					if w.Undo && st.Outcome == journal.RunDone {
+						ended.Hint = "a run is undone before it ends; what it did is taken back by a new run of the runbook that does the opposite: plimsoll runbook list"
+					}
+					return ended
+				}
+				if warnings := journal.UndoWarnings(st); w.Undo && len(warnings) > 0 {
+					fmt.Fprintf(c.Err, "undoing run %[1]s %[2]s; what must not be undone stays with plimsoll runbook cancel %[1]s --leave REASON\n", args[0], strings.Join(warnings, ", "))
 				}
 				if err := console.Confirm(c, yes, "End run "+args[0]+" on cluster "+st.Header.Cluster+"?"); err != nil {
 					return err

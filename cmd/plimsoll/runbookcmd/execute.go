@@ -285,6 +285,9 @@ func (e runError) Hint() string {
 		advice += "; "
 	}
 	back := "undo it: plimsoll runbook cancel " + e.run + " --undo"
+	if warnings := journal.UndoWarnings(e.state); len(warnings) > 0 {
+		back += ", which " + strings.Join(warnings, ", ")
+	}
 	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
 		back = "plimsoll runbook cancel " + e.run + " says what can be undone"
 	}

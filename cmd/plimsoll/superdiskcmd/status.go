@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +32,9 @@ type superdiskStatus struct {
 type superdiskNode struct {
 	Node string `json:"node"`
 	superdisk.Status
-	Advice map[string][]superdisk.Advice `json:"advice,omitempty"` // by the array's device
-	Record map[string]superdisk.Record   `json:"record,omitempty"` // by the array's device
+	superdisk.Disks
+	Advice map[string][]superdisk.Advice `json:"advice,omitempty"` // by the array's device; by the UUID of one that is stopped; by the place of a disk that is mounted
+	Record map[string]superdisk.Record   `json:"record,omitempty"` // by the array's device; by the UUID of one that is stopped
 	Error  string                        `json:"error,omitempty"`
 }
 
@@ -44,7 +46,8 @@ func newStatus(c console.Streams) *cobra.Command {
 		Short:             "Show the legs of each node's array, the progress of a rebuild, and what to do next",
 		Long: `Show the RAID1 arrays of each node of a cluster, or of this machine: both legs with their device, volume, state and errors, since when
 they are in step, how far a missing leg is behind, the progress of a rebuild and its limits, which leg serves reads (by the kernel's
-counters), whether this kernel is suitable, and what to do next.
+counters), whether this kernel is suitable, how the legs compared last, and what to do next. Where no array runs, as after a start of the
+machine, it shows the arrays that are stopped, and the runbook that starts them.
 
 The command reads one page of each leg in a separate process, so a disk that hangs cannot block it; with --watch, only of legs that have
 answered no request since the check before. Each result is recorded in
@@ -86,6 +89,7 @@ func completeOneCluster(cmd *cobra.Command, args []string, _ string) ([]string, 
 // place is a machine that is looked at.
 type place struct {
 	cluster, node string // "": this machine, of no cluster
+	data          string // the node's data folder; "": not known
 	machine       infra.Machine
 }
 
@@ -108,13 +112,13 @@ func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
 	}
 	records := superdisk.Records{Machine: deps.Machine, Folder: folder}
 	watches := map[string]*superdisk.Watch{}
-	look := func() []superdiskNode {
+	look := func() []superdiskNode { // a watch reads no other disks where an array runs
 		var all []superdiskNode
 		for _, p := range places {
 			if watches[p.node] == nil {
 				watches[p.node] = &superdisk.Watch{}
 			}
-			all = append(all, p.look(ctx, watches[p.node], records))
+			all = append(all, p.look(ctx, watches[p.node], records, !o.watch))
 		}
 		return all
 	}
@@ -155,9 +159,15 @@ func (o superdiskStatus) once(ctx context.Context, c console.Streams, look func(
 	}
 	var failed error
 	for _, n := range all {
-		if n.Error != "" {
-			failed = errors.Join(failed, fmt.Errorf("node %s: %s", n.Node, n.Error))
+		if n.Error == "" {
+			continue
 		}
+		err := fmt.Errorf("node %s: %s", n.Node, n.Error)
+		if n.At.IsZero() && o.cluster != "" {
+			err = hint.With(err, fmt.Sprintf("nothing is known of its disks. Start its machine, if that does not run; if it is lost: plimsoll runbook plan superdisk/recover-node --cluster %s -i lost=%s -i to=%s -i network=%[3]s -i local=%[3]s -i mount=%[3]s",
+				hint.Quoted(o.cluster), hint.Quoted(n.Node), hint.FillIn))
+		}
+		failed = errors.Join(failed, err)
 	}
 	return failed
 }
@@ -178,7 +188,7 @@ func busy(all []superdiskNode) bool {
 // places are the machines of the cluster, or this one.
 func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, func() error, error) {
 	if o.cluster == "" {
-		return []place{{"", "", deps.Machine}}, func() error { return nil }, nil
+		return []place{{machine: deps.Machine}}, func() error { return nil }, nil
 	}
 	inv, err := inventory.Open()
 	if err != nil {
@@ -195,7 +205,7 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 	var all []place
 	for _, n := range append(nodes, on.Spares...) {
 		if n.Machine != nil {
-			all = append(all, place{o.cluster, n.Name, n.Machine})
+			all = append(all, place{o.cluster, n.Name, n.Data, n.Machine})
 		}
 	}
 	if len(all) == 0 {
@@ -205,7 +215,7 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 	return all, on.Close, nil
 }
 
-func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.Records) superdiskNode {
+func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.Records, thorough bool) superdiskNode {
 	n := superdiskNode{Node: p.node, Advice: map[string][]superdisk.Advice{}, Record: map[string]superdisk.Record{}}
 	s, err := superdisk.Inspect(ctx, p.machine)
 	if err == nil {
@@ -214,29 +224,57 @@ func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.R
 			s.Measure(ctx, p.machine)
 		}
 		err = errors.Join(err, records.Note(ctx, s))
+		if thorough || !slices.ContainsFunc(s.Arrays, superdisk.Array.Running) {
+			var unseen error
+			n.Disks, unseen = superdisk.FindStopped(ctx, p.machine, s)
+			err = errors.Join(err, unseen)
+		}
 	}
 	n.Status = s
 	if err != nil {
 		n.Error = err.Error()
 	}
-	for _, a := range s.Arrays {
-		n.Advice[a.Device] = p.advise(a, s.Kernel)
-		if r, err := records.Read(ctx, a.UUID); err == nil {
-			n.Record[a.Device] = r
+	for i := range s.Arrays {
+		a := &s.Arrays[i]
+		r, _ := records.Read(ctx, a.UUID)
+		n.Record[a.Device] = r
+		r.Complete(a)
+		n.Advice[a.Device] = p.named(superdisk.Advise(*a, s.Kernel, r)...)
+	}
+	for _, a := range n.Stopped {
+		r, _ := records.Read(ctx, a.UUID)
+		n.Record[a.UUID] = r
+		if is, there := s.Find(a.UUID); !there || !is.Running() {
+			n.Advice[a.UUID] = p.named(a.Advise(r, time.Now()))
 		}
+	}
+	n.Mounted = slices.DeleteFunc(n.Mounted, func(d superdisk.Mounted) bool { return !p.holds(d, n.Mounted) })
+	for _, d := range n.Mounted {
+		n.Advice[d.At] = p.named(d.Advise())
 	}
 	return n
 }
 
-// advise says what to do next, in commands with the names of this place.
-func (p place) advise(a superdisk.Array, k superdisk.Kernel) []superdisk.Advice {
-	all := superdisk.Advise(a, k)
+// holds tells whether a disk is the one that has the node's data: of those on whose mounts the folder lies the nearest.
+func (p place) holds(d superdisk.Mounted, all []superdisk.Mounted) bool {
+	if p.data == "" || d.At == "/" || !below(p.data, d.At) {
+		return false
+	}
+	return !slices.ContainsFunc(all, func(o superdisk.Mounted) bool { return len(o.At) > len(d.At) && below(p.data, o.At) })
+}
+
+func below(folder, at string) bool {
+	return strings.HasPrefix(folder+"/", strings.TrimSuffix(at, "/")+"/")
+}
+
+// named puts the names of this place into the commands that are advised.
+func (p place) named(all ...superdisk.Advice) []superdisk.Advice {
 	if p.cluster == "" {
 		return all
 	}
-	named := strings.NewReplacer("--cluster CLUSTER", "--cluster "+hint.Quoted(p.cluster), "node=NODE", "node="+hint.Quoted(p.node))
+	names := strings.NewReplacer("--cluster CLUSTER", "--cluster "+hint.Quoted(p.cluster), "node=NODE", "node="+hint.Quoted(p.node))
 	for i := range all {
-		all[i].Do = named.Replace(all[i].Do)
+		all[i].Do = names.Replace(all[i].Do)
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -34,8 +35,9 @@ func (o superdiskStatus) print(c console.Streams, all []superdiskNode) error {
 		if n.ClockAhead.Abs() >= time.Minute {
 			printClock(c.Out, n)
 		}
-		found = found || len(n.Arrays) > 0
+		found = found || len(n.Arrays)+len(n.Stopped)+len(n.Mounted)+len(n.Unread) > 0 || n.Error != ""
 		printSuperdisks(c.Prose(), n)
+		printDisks(c.Prose(), n)
 	}
 	if !found {
 		fmt.Fprintf(c.Err, "no RAID1 was found; to plan one: plimsoll runbook plan superdisk/create --cluster %s -i node=%s -i local=FILL_IN -i network=FILL_IN -i mount=FILL_IN\n",
@@ -62,67 +64,135 @@ func printClock(out io.Writer, n superdiskNode) {
 		n.Machine, n.ClockAhead.Abs().Round(time.Second), how)
 }
 
+func (n superdiskNode) where() string {
+	if n.Node != "" {
+		return n.Node + " on " + n.Machine
+	}
+	return n.Machine
+}
+
 func printSuperdisks(out io.Writer, n superdiskNode) {
 	for _, a := range n.Arrays {
-		where := n.Machine
-		if n.Node != "" {
-			where = n.Node + " on " + n.Machine
-		}
-		fmt.Fprintf(out, "%s: %s (%s), %s, %s", where, a.Label(), a.Device, quantity.Bytes.Format(float64(a.Size)), stateOf(a))
+		fmt.Fprintf(out, "%s: %s (%s), %s, %s", n.where(), a.Label(), a.Device, quantity.Bytes.Format(float64(a.Size)), stateOf(a))
 		if a.Mount != "" {
 			fmt.Fprintf(out, ", %s at %s", a.Files, a.Mount)
 		}
 		fmt.Fprintf(out, "\n  array %s, kernel %s\n", a.UUID, n.Kernel.Release)
 		w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "  LEG\tDEVICE\tVOLUME\tSTATE\tSINCE\tERRORS\tBAD\tREADS\tWRITES\tIN FLIGHT")
+		record := n.Record[a.Device]
 		for _, l := range a.Legs {
 			since := "–"
-			if r, known := n.Record[a.Device].Legs[l.Key()]; known && r.InStep == l.InStep() {
-				since = r.Since.Format(time.DateTime)
+			if r, known := record.Legs[record.Key(a, l)]; known && r.InStep == l.InStep() {
+				since = moment(r.Since)
 			}
-			volume := l.Volume
-			if volume == "" {
-				volume = "–"
-			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\n", l.Role, l.Device, volume, strings.Join(l.State, ","), since, l.Errors, l.BadBlocks,
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\n", l.Role, l.Device, cmp.Or(l.Volume, "–"), strings.Join(l.State, ","), since, l.Errors, l.BadBlocks,
 				quantity.Count.Format(float64(l.IO.Reads)), quantity.Count.Format(float64(l.IO.Writes)), l.IO.InFlight)
 		}
 		_ = w.Flush()
 		printMissing(out, n, a)
-		for _, advice := range n.Advice[a.Device] {
-			mark := "  "
-			if advice.Urgent {
-				mark = "! "
-			}
-			fmt.Fprintf(out, "%s%s\n", mark, advice.Text)
-			if advice.Do != "" {
-				fmt.Fprintf(out, "  next: %s\n", advice.Do)
-			}
+		if c := record.Compared; c != nil && c.Clean() { // else it is advice
+			fmt.Fprintf(out, "  compared at %s: %s\n", moment(c.At), c)
+		}
+		printAdvice(out, n.Advice[a.Device])
+	}
+}
+
+// moment is a time of the record, which is kept in UTC.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
+
+func printAdvice(out io.Writer, all []superdisk.Advice) {
+	for _, advice := range all {
+		mark := "  "
+		if advice.Urgent {
+			mark = "! "
+		}
+		fmt.Fprintf(out, "%s%s\n", mark, advice.Text)
+		if advice.Do != "" {
+			fmt.Fprintf(out, "  next: %s\n", advice.Do)
 		}
 	}
 }
 
+// printDisks shows what stands on disks that no running array has: arrays that are stopped, and the node's data on a disk of its own.
+func printDisks(out io.Writer, n superdiskNode) {
+	for _, s := range n.Stopped {
+		if a, there := n.Find(s.UUID); there && a.Running() {
+			for _, l := range s.Legs {
+				fmt.Fprintf(out, "%s: %s is the %s leg of %s, which runs without it\n", n.where(), l.Device, l.Role, a.Label())
+			}
+			continue
+		}
+		fmt.Fprintf(out, "%s: %s is stopped, with %d of its legs on this machine\n  array %s, kernel %s\n", n.where(), s.Name, len(s.Legs), s.UUID, n.Kernel.Release)
+		w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "  LEG\tDEVICE\tVOLUME\tSERVED ALONE\tWRITTEN\tBY THE RECORD")
+		for _, l := range s.Legs {
+			recorded := "not known"
+			switch r, known := n.Record[s.UUID].Legs[l.Key()]; {
+			case known && r.InStep:
+				recorded = "in step, seen " + moment(r.Seen)
+			case known:
+				recorded = "out of step since " + moment(r.Since)
+			}
+			alone := "no"
+			if l.Alone {
+				alone = "yes"
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", l.Role, l.Device, cmp.Or(l.Volume, "–"), alone, moment(l.Updated), recorded)
+		}
+		_ = w.Flush()
+		printAdvice(out, n.Advice[s.UUID])
+	}
+	for _, d := range n.Mounted {
+		fmt.Fprintf(out, "%s:\n", n.where())
+		printAdvice(out, n.Advice[d.At])
+	}
+	for _, why := range n.Unread {
+		fmt.Fprintf(out, "%s: whether this disk is a leg is not known: %s\n", n.where(), why)
+	}
+}
+
 func stateOf(a superdisk.Array) string {
+	state := a.State
 	switch {
 	case !a.Running():
-		return a.State
+		return state
 	case a.Degraded > 0:
-		return fmt.Sprintf("%d of %d legs in step", a.Slots-a.Degraded, a.Slots)
+		state = fmt.Sprintf("%d of %d legs in step", a.Slots-a.Degraded, a.Slots)
+	case a.Slots == 2:
+		state = "both legs in step"
+	default:
+		state = fmt.Sprintf("all %d legs in step", a.Slots)
 	}
-	return fmt.Sprintf("all %d legs in step", a.Slots)
+	for _, l := range a.Legs {
+		if l.HungFor >= superdisk.Hung {
+			state += fmt.Sprintf(", the %s leg does not answer", l.Role)
+		}
+	}
+	return state
 }
 
 // printMissing says what is known of legs that are not there, and how far a copy is.
 func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 	record := n.Record[a.Device]
+	whole := "" // the role of a leg that the array was started without
 	for _, key := range document.SortedKeys(record.Legs) {
 		r := record.Legs[key]
-		_, there := legBy(a, key)
+		there := slices.ContainsFunc(a.Legs, func(l superdisk.Leg) bool { return record.Key(a, l) == key })
 		if _, replaced := a.Leg(r.Role); !there && !r.InStep && !replaced {
-			fmt.Fprintf(out, "  the %s leg %s is missing since %s\n", r.Role, key, r.Since.Format(time.DateTime))
+			fmt.Fprintf(out, "  the %s leg %s is missing since %s\n", r.Role, key, moment(r.Since))
+			if r.Whole {
+				whole = string(r.Role)
+			}
 		}
 	}
-	if a.Behind != nil {
+	switch {
+	case a.Behind == nil:
+	case whole == string(superdisk.Local):
+		fmt.Fprintln(out, "  the array was started without its local leg: what the file system uses is copied to one that comes back")
+	case whole != "":
+		fmt.Fprintf(out, "  the array was started without its network leg: all %s are copied to one that comes back\n", quantity.Bytes.Format(float64(a.Size)))
+	default:
 		fmt.Fprintf(out, "  a leg that comes back receives %s\n", quantity.Bytes.Format(float64(*a.Behind)))
 	}
 	if a.Seed != nil {
@@ -161,13 +231,4 @@ func printSeed(out io.Writer, s superdisk.Seed) {
 		fmt.Fprintf(out, "; limited to %s", quantity.BytesPerSecond.Format(float64(s.Limit)))
 	}
 	fmt.Fprintln(out)
-}
-
-func legBy(a superdisk.Array, key string) (superdisk.Leg, bool) {
-	for _, l := range a.Legs {
-		if l.Key() == key {
-			return l, true
-		}
-	}
-	return superdisk.Leg{}, false
 }
