@@ -44,7 +44,7 @@ func (b *Runbook) Later(s *Step) []string {
 }
 
 // RuledOut tells of a step whether its condition is false whatever the steps before it put out: a part of it that names none of them is.
-func (b *Runbook) RuledOut(s *Step, env map[string]any) bool {
+func RuledOut(b *Runbook, s *Step, env map[string]any) bool {
 	return slices.ContainsFunc(conditionsWithout(s.If), func(part string) bool {
 		ok, err := b.compiled.truth(part, env)
 		return err == nil && !ok

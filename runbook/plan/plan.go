@@ -80,7 +80,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	if len(p.Later) > 0 {
 		env := st.Env(i)
 		env["cluster"].(map[string]any)["nodes"] = nodes
-		if p.Skip = b.RuledOut(s, env); !p.Skip {
+		if p.Skip = runbook.RuledOut(b, s, env); !p.Skip {
 			return p, unknown(b, s)
 		}
 		p.Later = nil
