@@ -99,7 +99,8 @@ const (
 	Unknown   State = "unknown"   // it cannot be told, or it is neither as it was nor as intended: a person must look
 )
 
-// NothingDone is the error of an act that has changed nothing: it was refused, or gave up, before it began.
+// NothingDone is the error of an act that has changed nothing which would have to be taken back before the steps before it can be: it was refused,
+// or gave up. What it has left otherwise its text says.
 type NothingDone struct{ Err error }
 
 func (n NothingDone) Error() string { return n.Err.Error() }

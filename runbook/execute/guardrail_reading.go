@@ -32,16 +32,13 @@ func (r GuardrailReading) Effect() string {
 	return r.Trouble + ": this guardrail would hold every step"
 }
 
-// holds refuses a run that would wait for what is never answered.
+// holds refuses a run that would wait for what is never answered. What could not be read just now may be read when the run has begun: a node that
+// hangs may be what it is about.
 func (r GuardrailReading) holds() error {
-	if r.Trouble == "" {
+	if r.Trouble == "" || !r.absent {
 		return nil
 	}
-	err := fmt.Errorf("guardrail %s: %s", r.Name, r.Effect())
-	if r.absent {
-		return hint.With(err, "name a metric that the cluster shows, as signals.csv of a trial's result lists them; those of the load, such as p99 and throughput, are there in a trial alone")
-	}
-	return err
+	return hint.With(fmt.Errorf("guardrail %s: %s", r.Name, r.Effect()), "name a metric that the cluster shows, as signals.csv of a trial's result lists them; those of the load, such as p99 and throughput, are there in a trial alone")
 }
 
 // readGuardrails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known

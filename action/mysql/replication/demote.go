@@ -52,7 +52,7 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	}
 	f := action.CheckResult{State: action.Needed, Observed: m.facts(), Intended: s.refusing().facts()}
 	switch {
-	case m.refuses(s):
+	case m.refuses(s) && !m.opensAgain():
 		f.State = action.Satisfied
 	case s.mariadb && m[keptNow] == cannotBeKept:
 		f.Reason = "its option file decides what it is after a restart; users with READ ONLY ADMIN or SUPER can still write"
@@ -153,16 +153,31 @@ func (d *demote) replicaRemains(ctx context.Context, on *cluster.Cluster) error 
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	is, err := statusOf(limited, on, d.For)
+	why := ""
+	err := poll.Until(limited, 100*time.Millisecond, func() (string, error) {
+		is, err := statusOf(limited, on, d.For)
+		switch {
+		case err != nil:
+			return "", err
+		case len(is.Sources) == 0 || !is.Sources[0].Applies:
+			why = "it does not replicate"
+			return "", nil
+		case !is.Sources[0].Receives: // it may be connecting again
+			why = "it does not receive what " + d.Node + " writes"
+			return why, nil
+		}
+		why = ""
+		return "", nil
+	})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil:
-		return &action.Remains{What: "node " + d.For, Why: fmt.Sprintf("it does not answer within %s, and may have stopped replicating; when it answers, mysql/rejoin -i node=%s makes it replicate from %s again", probeTime, d.For, d.Node)}
-	case len(is.Sources) == 0 || !is.Sources[0].Applies:
-		return &action.Remains{What: "node " + d.For, Why: fmt.Sprintf("it does not replicate; mysql/rejoin -i node=%s makes it replicate from %s again", d.For, d.Node)}
+	case err != nil && why == "":
+		why = fmt.Sprintf("it does not answer within %s, and may have stopped replicating; when it answers", probeTime)
+	case why == "":
+		return nil
 	}
-	return nil
+	return &action.Remains{What: "node " + d.For, Why: fmt.Sprintf("%s: mysql/rejoin -i node=%s makes it replicate from %s again", why, d.For, d.Node)}
 }
 
 // trxShownAnew is how far apart looks at innodb_trx must be: whoever looks again within 0.1 s is shown what was shown before

@@ -48,7 +48,7 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 			return out, err
 		}
 		out.Observed = m.facts()
-		if m.refuses(s) {
+		if m.refuses(s) && !m.opensAgain() {
 			out.State = action.Satisfied
 		}
 		return out, nil

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		Intended: action.Facts{"follows": "", "read_only": "0"},
 	}
 	switch {
-	case is.Primary() && (m.opensAgain() || m[keptNow] == cannotBeKept):
+	case is.Primary() && m[keptNow] != "ON" && m[keptSuper] != "ON":
 		f.State = action.Satisfied
 		return f, refuseSecond(ctx, s)
 	case is.Primary(): // but not after its next start: it was cut off in between
@@ -139,6 +140,9 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, err
 	}
 	if err := s.open(ctx); err != nil {
+		if closed := (*staysClosedError)(nil); errors.As(err, &closed) { // the old primary may take writes again
+			return nil, action.NothingDone{Err: fmt.Errorf("%w; it no longer replicates from any server", err)}
+		}
 		return nil, err
 	}
 	has, err := s.executed(ctx)
@@ -215,7 +219,7 @@ func refuseWriters(others []peer) error {
 }
 
 // closing is what a person executes to make a server read-only.
-const closing = "SET GLOBAL read_only = 1 (on MySQL super_read_only = 1)"
+const closing = "SET GLOBAL read_only = 1, and read_only = 1 in its option file (on MySQL SET PERSIST super_read_only = 1)"
 
 // taking is the first node that accepts writes of its own; "" if none that answers does.
 func taking(nodes []peer) string {

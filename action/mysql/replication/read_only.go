@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -150,9 +151,22 @@ const opensWithin = 3
 // open makes a server take writes, and last for after a restart.
 func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taking()) }
 
+// staysClosedError says that a server was to take writes and surely refuses them still: no order to take them is under way.
+type staysClosedError struct{ err error }
+
+func (e *staysClosedError) Error() string { return e.err.Error() }
+
+func (e *staysClosedError) Unwrap() error { return e.err }
+
 // takeWrites makes a server take writes, as long as nobody else has taken the lock of the cluster: this process may be suspended at any moment,
 // and wake between being told that the cluster is still its run's and giving the order; so may the server between the order and its execution.
+// A server that takes writes already is left as it is.
 func (s *server) takeWrites(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience+opensWithin*time.Second, fmt.Errorf("%s does not answer", s.name()))
+	defer cancel()
+	if now, err := modeOf(ctx, s); err != nil || now.reopens() {
+		return err
+	}
 	names := []string{modeNow}
 	if !s.mariadb {
 		names = []string{modeSuper, modeNow}
@@ -160,11 +174,11 @@ func (s *server) takeWrites(ctx context.Context) error {
 	for range 3 { // our own connection may have been made anew meanwhile
 		holder, err := s.value(ctx, admin.LockHolder(ClaimLock))
 		if err != nil {
-			return err
+			return &staysClosedError{err}
 		}
 		until, err := s.value(ctx, admin.In(opensWithin))
 		if err != nil {
-			return err
+			return &staysClosedError{err}
 		}
 		var statements []string
 		for _, name := range names {
@@ -177,7 +191,7 @@ func (s *server) takeWrites(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %d s", s.name(), ClaimLock, opensWithin)
+	return &staysClosedError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %d s", s.name(), ClaimLock, opensWithin)}
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

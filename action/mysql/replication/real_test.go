@@ -564,9 +564,18 @@ func stolenLock(w fixture) func(t *testing.T) {
 		closed("cut off")
 		// The order of a process that is gone by now, which a server that hung executes when it goes on, comes too late.
 		late := func(context.Context) error { time.Sleep(opensWithin*time.Second + 200*time.Millisecond); return nil }
-		if err := n3.open(cluster.WithOwner(t.Context(), late)); err == nil || !strings.Contains(err.Error(), "or it took longer than 3 s") {
-			t.Errorf("opened too late: %v", err)
+		var stays *staysClosedError
+		if err := n3.open(cluster.WithOwner(t.Context(), late)); !errors.As(err, &stays) || !strings.Contains(err.Error(), "or it took longer than 3 s") {
+			t.Errorf("opened too late: %v, want that it surely stays closed", err)
 		}
 		closed("too late")
+		// What was closed by hand for now alone is closed for its next start too before another is promoted.
+		w.must(keepMode(t.Context(), n3, n3.taking()))
+		for _, a := range []action.Action{fenceAction, demoteAction} {
+			if f, err := w.task(a, `{node: n3}`).Check(t.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
+				t.Errorf("%s of a server that is closed until its next start: %+v, %v", a.Name, f, err)
+			}
+		}
+		w.must(keepMode(t.Context(), n3, n3.refusing()))
 	}
 }

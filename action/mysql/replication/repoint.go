@@ -12,7 +12,7 @@ import (
 
 var repointAction = action.Action{
 	Name: "mysql.repoint", Version: 1,
-	About: "Makes every replica, and the old primary, replicate from a new primary. Its output lists those that did not answer.",
+	About: "Makes every replica, and the old primary, replicate from a new primary. Its output lists those that did not answer or replicate from no server; the latter refuse writes after their next start too.",
 	New:   func() action.Task { return &repoint{} },
 }
 
@@ -93,7 +93,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 			f.State = action.Needed
 		}
 	}
-	if len(loose) > 0 { // nothing is done to them, but said
+	if len(loose) > 0 { // they are told of, and refuse writes after their next start too
 		f.State = action.Needed
 	}
 	return f, nil
