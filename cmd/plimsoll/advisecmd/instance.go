@@ -102,7 +102,7 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		}
 	}
 	if len(shown) == 0 {
-		return console.UsageError{Text: "there is no history of these instances", Hint: "plimsoll watch records it while it runs"}
+		return console.UsageError{Text: fmt.Sprintf("there is no history of these instances over a whole span of %s", o.every), Hint: "plimsoll watch records it while it runs; --every 10s takes shorter spans"}
 	}
 	for _, r := range shown {
 		if err := keepAdvice(deps, r); err != nil {
