@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -145,9 +144,6 @@ func setMode(ctx context.Context, s *server, m mode) error {
 // ClaimLock is the lock by which a run keeps a server of a cluster without a primary (GET_LOCK).
 const ClaimLock = "plimsoll.claim"
 
-// opensWithin is how many seconds a server has to take writes after it was asked for its lock and its clock. A claim is held for longer.
-const opensWithin = 3
-
 // open makes a server take writes, and last for after a restart.
 func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taking()) }
 
@@ -162,36 +158,42 @@ func (e *staysClosedError) Unwrap() error { return e.err }
 // and wake between being told that the cluster is still its run's and giving the order; so may the server between the order and its execution.
 // A server that takes writes already is left as it is.
 func (s *server) takeWrites(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience+opensWithin*time.Second, fmt.Errorf("%s does not answer", s.name()))
+	for range 3 { // our own connection may have been made anew meanwhile
+		if takes, err := s.tryTakeWrites(ctx); takes || err != nil {
+			return err
+		}
+	}
+	return &staysClosedError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %s", s.name(), ClaimLock, s.opensWithin)}
+}
+
+// tryTakeWrites tells whether the server takes writes, after it was told to.
+func (s *server) tryTakeWrites(ctx context.Context) (takes bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", s.name(), 2*patience))
 	defer cancel()
 	if now, err := modeOf(ctx, s); err != nil || now.reopens() {
-		return err
+		return true, err
 	}
 	names := []string{modeNow}
 	if !s.mariadb {
 		names = []string{modeSuper, modeNow}
 	}
-	for range 3 { // our own connection may have been made anew meanwhile
-		holder, err := s.value(ctx, admin.LockHolder(ClaimLock))
-		if err != nil {
-			return &staysClosedError{err}
-		}
-		until, err := s.value(ctx, admin.In(opensWithin))
-		if err != nil {
-			return &staysClosedError{err}
-		}
-		var statements []string
-		for _, name := range names {
-			statements = append(statements, admin.SetGlobalWhile(ClaimLock, holder, until, name, "0", "1"))
-		}
-		if err := s.do(ctx, "", statements...); err != nil {
-			return err
-		}
-		if now, err := modeOf(ctx, s); err != nil || now.reopens() {
-			return err
-		}
+	holder, err := s.value(ctx, admin.LockHolder(ClaimLock))
+	if err != nil {
+		return false, &staysClosedError{err}
 	}
-	return &staysClosedError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %d s", s.name(), ClaimLock, opensWithin)}
+	until, err := s.value(ctx, admin.In(s.opensWithin))
+	if err != nil {
+		return false, &staysClosedError{err}
+	}
+	var statements []string
+	for _, name := range names {
+		statements = append(statements, admin.SetGlobalWhile(ClaimLock, holder, until, name, "0", "1"))
+	}
+	if err := s.do(ctx, "", statements...); err != nil {
+		return false, err
+	}
+	now, err := modeOf(ctx, s)
+	return err == nil && now.reopens(), err
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

@@ -563,9 +563,10 @@ func stolenLock(w fixture) func(t *testing.T) {
 		}
 		closed("cut off")
 		// The order of a process that is gone by now, which a server that hung executes when it goes on, comes too late.
-		late := func(context.Context) error { time.Sleep(opensWithin*time.Second + 200*time.Millisecond); return nil }
+		n3.opensWithin = 300 * time.Millisecond
+		late := func(context.Context) error { time.Sleep(400 * time.Millisecond); return nil }
 		var stays *staysClosedError
-		if err := n3.open(cluster.WithOwner(t.Context(), late)); !errors.As(err, &stays) || !strings.Contains(err.Error(), "or it took longer than 3 s") {
+		if err := n3.open(cluster.WithOwner(t.Context(), late)); !errors.As(err, &stays) || !strings.Contains(err.Error(), "or it took longer than 300ms") {
 			t.Errorf("opened too late: %v, want that it surely stays closed", err)
 		}
 		closed("too late")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
@@ -19,6 +20,8 @@ type server struct {
 	mariadb bool
 	version string
 	dialect admin.Dialect
+
+	opensWithin time.Duration // how long it has to take writes after it was asked for its lock and its clock: less than a claim is held for
 }
 
 // serverOf asks a node what it is; without a name, the primary.
@@ -35,7 +38,7 @@ func serverOf(ctx context.Context, on *cluster.Cluster, name string) (*server, e
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	return &server{on, n, facts.Product == "MariaDB", facts.Version, admin.DialectOf(facts)}, nil
+	return &server{on, n, facts.Product == "MariaDB", facts.Version, admin.DialectOf(facts), 3 * time.Second}, nil
 }
 
 func (s *server) name() string { return s.node.Name }

@@ -1,6 +1,9 @@
 package admin
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Global is a query for a global variable that the server is known to have.
 func Global(name string) string { return "SELECT @@GLOBAL." + name }
@@ -35,9 +38,9 @@ func Persisted(name string) string {
 // LockHolder is a query for the connection that has a lock of the server's own (GET_LOCK); NULL for none.
 func LockHolder(lock string) string { return "SELECT IS_USED_LOCK(" + Text(lock) + ")" }
 
-// In is a query for the time, by the server's own clock, so many seconds from now.
-func In(seconds int) string {
-	return fmt.Sprintf("SELECT UTC_TIMESTAMP(6) + INTERVAL %d SECOND", seconds)
+// In is a query for the time, by the server's own clock, so long from now.
+func In(d time.Duration) string {
+	return fmt.Sprintf("SELECT UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND", d.Microseconds())
 }
 
 // SetGlobalWhile sets a global variable as long as the same connection has a lock as when LockHolder said so, and a time that In gave has not
