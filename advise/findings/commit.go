@@ -31,10 +31,10 @@ func (in Input) commit() (advise.Finding, bool) {
 	case c.Doubt != "":
 		f.Title = "The time of a commit is unknown: what the server counts contradicts itself"
 		f.Evidence[0] = fmt.Sprintf("%s commits per second; %s active sessions (%s).", span90(c.Rate, "%.0f"), span90(c.Sessions, "%.2g"), c.Source)
-		f.Evidence = append(f.Evidence, "What is known of commits: "+c.Doubt+". Nothing is predicted from that: observe again.")
+		f.Evidence = append(f.Evidence, untimed(c))
 	case c.Total == nil:
 		f.Title = "This server does not show what a commit waits for"
-		f.Evidence = append(f.Evidence, "The server does not measure commit times: set performance_schema=ON (needs a restart); until then, the trial measures what each setting gains.")
+		f.Evidence = append(f.Evidence, untimed(c))
 	default:
 		f.Title = fmt.Sprintf("A commit takes %s (%s to %s), %s", milliseconds(c.Total.Mean), milliseconds(c.Total.Low), milliseconds(c.Total.High), largest(c))
 		f.Evidence = append(f.Evidence, split(c)...)
@@ -44,9 +44,10 @@ func (in Input) commit() (advise.Finding, bool) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
 	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
-	f.Evidence = append(f.Evidence, path.ownMix(), "A change is what one commit of now contains. Changes per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
+	f.Evidence = append(f.Evidence, path.ownMix())
 	f.Options = append(f.Options, path.leave())
 	if c.Total != nil {
+		f.Evidence = append(f.Evidence, "A change is what one commit of now contains. Changes per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
 		f.Options = append(f.Options, path.batch())
 		for _, l := range path.levers() {
 			f.Options = append(f.Options, path.lever(l))
@@ -56,6 +57,14 @@ func (in Input) commit() (advise.Finding, bool) {
 		}
 	}
 	return f, true
+}
+
+// untimed says why the time of a commit is not known.
+func untimed(c *advise.CommitUse) string {
+	if c.Doubt != "" {
+		return "What the server counts contradicts itself: " + c.Doubt + ". Nothing is predicted from that: observe again."
+	}
+	return "The server does not measure commit times: set performance_schema=ON (needs a restart); until then, the trial measures what each setting gains."
 }
 
 // unsynced is after how many groups of commits the lever syncs the binary log.

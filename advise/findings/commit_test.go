@@ -2,6 +2,7 @@ package findings
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,24 @@ func TestCommitsWithoutTimes(t *testing.T) {
 	f := finding(t, Report(in), "commit")
 	if len(f.Options) != 1 || !strings.Contains(strings.Join(f.Evidence, " "), "performance_schema=ON") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Commits whose time is not known count as unknown, also where everything is asked for and they are no finding: the advice before stays.
+func TestCommitsWithoutTimesAreNotObserved(t *testing.T) {
+	for name, c := range map[string]struct{ doubt, says string }{
+		"contradicted": {"13 sessions that commit", "Commits: What the server counts contradicts itself: 13 sessions that commit. Nothing"},
+		"not measured": {"", "Commits: The server does not measure commit times"},
+	} {
+		in := committing("MySQL")
+		in.Whole, in.Seen.Commit.Total, in.Seen.Commit.Doubt, in.Seen.Commit.Waiting = true, nil, c.doubt, advise.Figure{}
+		if r := Report(in); slices.Contains(r.Observed, "commit") || !strings.Contains(strings.Join(r.Unknown, " "), c.says) {
+			t.Errorf("%s: observed %q, unknown %q", name, r.Observed, r.Unknown)
+		}
+		in.Whole = false
+		if f := finding(t, Report(in), "commit"); strings.Contains(strings.Join(f.Evidence, " "), "Changes per second are predicted") {
+			t.Errorf("%s: nothing is predicted, and %q", name, f.Evidence)
+		}
 	}
 }
 

@@ -112,7 +112,9 @@ func Report(in Input) *advise.Report {
 		}
 	}
 	if in.Seen != nil {
-		if in.Seen.Commit != nil {
+		if c := in.Seen.Commit; c != nil && c.Rate.Mean > 0 && c.Total == nil {
+			r.Unknown = append(r.Unknown, "Commits: "+untimed(c))
+		} else if c != nil {
 			r.Observed = append(r.Observed, "commit")
 		}
 		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting.Mean >= noticed*in.Seen.Commit.Sessions.Mean) {
