@@ -83,3 +83,19 @@ func TestAnotherClassOfTheSameSize(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 }
+
+// At RDS memory comes with the class: a look at the memory alone predicts reads, and names neither commands nor prices of one's own machine.
+func TestSizesAtRDSHaveNoCommandsAndNoPricesOfAnOwnMachine(t *testing.T) {
+	in := unused(t)
+	in.Memory.Curve.Points = []advise.Point{{Bytes: 12 << 30, Reads: 900, Low: 800, High: 1000, Source: advise.FromHistory}}
+	for _, at := range []Place{Own, RDS} {
+		f := finding(t, OfMemory(in.Memory, at, in.Prices), "memory")
+		o := option(t, f, "a buffer pool of 12 GiB")
+		if none := o.Do == "" && o.Rehearse == "" && !o.Price.Known() && !o.Change.Known() && !f.Options[0].Price.Known() && o.Price.Unknown == unclassed; none != (at == RDS) {
+			t.Errorf("%s: %+v", at, o)
+		}
+		if effectOf(t, o, "reads a second from disk").Then != 900 || o.When["innodb_buffer_pool_size"] == "" {
+			t.Errorf("%s: what was predicted cannot be checked: %+v", at, o)
+		}
+	}
+}

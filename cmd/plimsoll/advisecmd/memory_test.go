@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/advise/findings"
 	"plimsoll/advise/price"
 	"plimsoll/engine"
 	"plimsoll/lab"
@@ -31,7 +32,7 @@ func TestPredictionsOfMemoryAreCheckedAfterwards(t *testing.T) {
 		{Bytes: 96 << 20, Times: 1.5, Reads: 96.6, Low: 82, High: 112, Source: advise.FromHistory},
 		{Bytes: 128 << 20, Times: 2, Reads: 6.3, High: 24.6, Source: advise.FromModel, Doubt: "no page was seen to return from that distance"},
 	}}}
-	if err := keepMemory(deps, m, price.Of{}); err != nil {
+	if err := keepMemory(deps, m, findings.Own, price.Of{}); err != nil {
 		t.Fatal(err)
 	}
 	made, err := readLines[advise.Report](predictionsFile(deps, "shop"))
@@ -53,7 +54,7 @@ func TestPredictionsOfMemoryAreCheckedAfterwards(t *testing.T) {
 	if err := appendLine(scoresFile(deps, "shop"), advise.Score{Predicted: advise.Figure{Mean: 100}, Came: advise.Figure{Mean: 110}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := keepMemory(deps, m, price.Of{}); err != nil || len(m.Notes) != 1 || m.Notes[0] != "One prediction was checked afterwards: it was off by 10 %." {
+	if err := keepMemory(deps, m, findings.Own, price.Of{}); err != nil || len(m.Notes) != 1 || m.Notes[0] != "One prediction was checked afterwards: it was off by 10 %." {
 		t.Errorf("the scoreboard is told as %q: %v", m.Notes, err)
 	}
 }
