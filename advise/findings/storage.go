@@ -74,7 +74,7 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 			f.Evidence = append(f.Evidence, "As long as the warm-up goes on: "+f.Title+".")
 		}
 		f.Title = "No volume follows from a warm-up: " + w.Told()
-		f.Evidence = append(f.Evidence, fmt.Sprintf("It reads %.0f pages a second into its buffer pool, which end once that is full: what the load asks of the disk is less. Observe again when the reads have stopped falling.", w.Reads))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("It reads %.0f pages a second into its buffer pool, which end once that is full: what the load asks of the disk is less. Observe again %s.", w.Reads, advise.WarmUpEnds))
 		return f
 	}
 	if gives == 0 {
