@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"plimsoll/advise"
-	"plimsoll/advise/price"
 )
 
 // commitPath is a server whose commits were measured.
@@ -120,7 +119,7 @@ func (in commitPath) levers() (all []lever) {
 		switch {
 		case aurora:
 			l.set, l.undo = "binlog_format=OFF in the cluster's parameter group, and a restart", "binlog_format=ROW in the cluster's parameter group and a restart; replicas outside the cluster must be rebuilt"
-		case in.RDS || price.Managed(in.Class): // RDS writes one as long as it makes backups
+		case in.managed(): // RDS writes one as long as it makes backups
 			l.set = "a backup retention of 0 days, with an outage"
 			l.undo = "a backup retention of a day or more, with an outage; replicas must be rebuilt"
 			l.lost += ", and RDS deletes the automated backups"
@@ -180,9 +179,12 @@ func (in commitPath) lever(l lever) advise.Option {
 	o.When = map[string]string{name: value}
 	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
-		if in.RDS { // RDS lets no account set these globally
-			o.Do = fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=%s -i value=%s", in.Cluster, in.Node, name, value)
+		if in.managed() { // RDS lets no account set these globally
+			o.Do = in.setParameter(name, value)
 			o.Undo = strings.ReplaceAll(o.Undo, "SET GLOBAL ", "parameter group: ")
+		}
+		if o.Do == "" {
+			o.Risk += fmt.Sprintf("; set by %s=%s in the parameter group", name, value)
 		}
 	} else {
 		o.Risk += "; set by " + l.set
@@ -228,12 +230,9 @@ func (in commitPath) left(gone float64) float64 {
 func (in commitPath) time(gone, low, high float64) advise.Effect {
 	total := in.use.Total
 	return advise.Effect{
-		What: commitTime, Unit: "seconds", Now: total.Mean, Then: total.Mean * in.left(gone), Low: total.Low * in.left(high), High: total.High * in.left(low), Load: in.use.Rate.Mean,
+		What: advise.CommitTime, Unit: "seconds", Now: total.Mean, Then: total.Mean * in.left(gone), Low: total.Low * in.left(high), High: total.High * in.left(low), Load: in.use.Rate.Mean,
 	}
 }
-
-// commitTime is what the effect of a lever on the time of a commit is called.
-const commitTime = "commit time per change"
 
 // rate is how many changes a second the same connections would commit, if they do nothing else than what they did: as much of their time as a
 // commit no longer takes, for each commit, is free for others. By Little's law that part is sessions that commit over active sessions.

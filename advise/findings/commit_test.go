@@ -39,7 +39,7 @@ func TestLeversOfTheCommitPath(t *testing.T) {
 		t.Errorf("%s, %s", f.Options[0].Name, f.Options[1].Name)
 	}
 	two := option(t, f, "innodb_flush_log_at_trx_commit=2")
-	e := effectOf(t, two, commitTime)
+	e := effectOf(t, two, advise.CommitTime)
 	if !(e.Low < e.Then && e.Then < e.High && e.High < 0.004) {
 		t.Errorf("%+v", e)
 	}
@@ -67,7 +67,7 @@ func TestTimeAndRateOfALeverAgree(t *testing.T) {
 		t.Errorf("%s: %s", found.Title, found.Evidence[0])
 	}
 	for _, o := range found.Options {
-		time, rate := effectOf(t, o, commitTime), effectOf(t, o, "changes per second with the same connections")
+		time, rate := effectOf(t, o, advise.CommitTime), effectOf(t, o, "changes per second with the same connections")
 		cycle := 7 / 126.0
 		if now := 7 / (cycle - (time.Now - time.Then)); math.Abs(rate.Then-now) > 0.01*now {
 			t.Errorf("%s: %.3g ms less of a cycle of %.3g ms is %.0f a second, not %.0f", o.Name, 1000*(time.Now-time.Then), 1000*cycle, now, rate.Then)
@@ -114,7 +114,7 @@ func TestAnUntoldRedoLogIsNotTakenForNothing(t *testing.T) {
 	in := committing("MariaDB")
 	in.Seen.Commit.Redo, in.Seen.Commit.Queue = nil, nil
 	two := option(t, finding(t, Report(in), "commit"), "innodb_flush_log_at_trx_commit=2")
-	e := effectOf(t, two, commitTime)
+	e := effectOf(t, two, advise.CommitTime)
 	if math.Abs(e.High-1.2*0.004) > 1e-9 || math.Abs(e.Low-0.8*0.0013) > 1e-9 || !strings.Contains(two.Risk, "does not show the redo log's part") {
 		t.Errorf("%+v; %s", e, two.Risk)
 	}

@@ -27,11 +27,19 @@ func TestALargerPoolOnTheSameClass(t *testing.T) {
 	if e := effectOf(t, o, "reads a second from disk"); math.Abs(e.Then-1800) > 1 {
 		t.Errorf("%+v", e)
 	}
-	if o.Do != "plimsoll runbook plan mysql/resize-buffer-pool --cluster users -i node=n1 -i size=25769803776" || o.When["innodb_buffer_pool_size"] != "25769803776" {
-		t.Errorf("%s, recognized by %v", o.Do, o.When)
+	if o.Do != "" || o.Rehearse != "" || !strings.Contains(o.Risk, "set by innodb_buffer_pool_size=25769803776 in the parameter group") || o.When["innodb_buffer_pool_size"] != "25769803776" {
+		t.Errorf("a class of RDS that plimsoll.yaml does not name: %+v", o)
 	}
-	in.RDS = true
+	in.Lab = &LabDisk{Name: "demo", Scale: 1}
 	o = option(t, finding(t, Report(in), "memory"), "a buffer pool of 24 GiB")
+	if o.Do != "plimsoll runbook plan mysql/resize-buffer-pool --cluster users -i node=n1 -i size=25769803776" || !strings.HasPrefix(o.Rehearse, "plimsoll runbook rehearse mysql/resize-buffer-pool ") {
+		t.Errorf("in a lab: %s, %s", o.Do, o.Rehearse)
+	}
+	in.Lab, in.RDS = nil, true
+	f := finding(t, Report(in), "memory")
+	if o = option(t, f, "a buffer pool of 24 GiB"); o.Rehearse != "" || !strings.Contains(strings.Join(f.Evidence, " "), "the plan of rds/set-parameter says which rehearsal it needs") {
+		t.Errorf("on RDS it is planned by another runbook than %s", o.Rehearse)
+	}
 	if o.Do != "plimsoll runbook plan rds/set-parameter --cluster users -i node=n1 -i name=innodb_buffer_pool_size -i value=25769803776" {
 		t.Errorf("on RDS: %s", o.Do)
 	}
