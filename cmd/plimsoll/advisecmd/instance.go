@@ -105,7 +105,7 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		return console.UsageError{Text: "there is no history of these instances", Hint: "plimsoll watch records it while it runs"}
 	}
 	for _, r := range shown {
-		if err := keepAdvice(deps, r); err != nil {
+		if err := keepObserved(deps, r); err != nil {
 			return err
 		}
 	}

@@ -20,23 +20,33 @@ func adviceFolder(deps lab.Deps, cluster string) string {
 	return filepath.Join(deps.Home, "advice", url.PathEscape(cluster)+".kept")
 }
 
-// newest is the file of a node's newest report, whatever it came to.
+// newest is the file of a node's newest report of a look at the server, whatever it came to.
 const newest = "newest"
 
 // keepAdvice keeps a report for the page. What it could not observe stays as it was advised before.
 func keepAdvice(deps lab.Deps, r *advise.Report) error {
-	for _, about := range append([]string{newest}, r.Observed...) {
+	return errors.Join(keepAs(deps, r, newest), keepObserved(deps, r))
+}
+
+// keepObserved keeps a report from the history, which is no newer look at the server.
+func keepObserved(deps lab.Deps, r *advise.Report) error {
+	for _, about := range r.Observed {
 		if about == "memory" {
 			about = depthOf(r).file(about)
 		}
 		if err := keepAs(deps, r, about); err != nil {
-			return fmt.Errorf("keep the advice: %w", err)
+			return err
 		}
 	}
 	return nil
 }
 
-func keepAs(deps lab.Deps, r *advise.Report, about string) error {
+func keepAs(deps lab.Deps, r *advise.Report, about string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep the advice: %w", err)
+		}
+	}()
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package advisecmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,5 +101,20 @@ func TestALookAtLessKeepsTheFullerOne(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("after %d minutes the page shows %q, want %q", c.minute, got, c.want)
 		}
+	}
+}
+
+// What the history says of an instance's class does not hide that the newest look at the server came to nothing.
+func TestTheHistoryIsNoLookAtTheServer(t *testing.T) {
+	deps := lab.Deps{Home: t.TempDir()}
+	at := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
+	looked := &advise.Report{Cluster: "shop", Node: "n1", At: at, Unknown: []string{"Memory: no privilege."}}
+	history := &advise.Report{Cluster: "shop", Node: "n1", At: at.Add(time.Minute), Observed: []string{"instance"}, Findings: []advise.Finding{{About: "instance"}}}
+	if err := errors.Join(keepAdvice(deps, looked), keepObserved(deps, history)); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := keptReports(adviceFolder(deps, "shop"))
+	if err != nil || len(kept) != 2 || !slices.Equal(kept[1].Unknown, looked.Unknown) {
+		t.Errorf("kept are %+v, %v", kept, err)
 	}
 }

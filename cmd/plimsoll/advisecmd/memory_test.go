@@ -58,3 +58,16 @@ func TestPredictionsOfMemoryAreCheckedAfterwards(t *testing.T) {
 		t.Errorf("the scoreboard is told as %q: %v", m.Notes, err)
 	}
 }
+
+// A prediction under the name that the time of a commit had before is checked under today's.
+func TestTheOldNameOfTheTimeOfACommitIsKnown(t *testing.T) {
+	made := []advise.Report{{Node: "n1", Findings: []advise.Finding{{Options: []advise.Option{{Name: "sync_binlog=100", When: map[string]string{"sync_binlog": "100"}, Effects: []advise.Effect{{What: "time of a commit", Then: 0.001}}}}}}}}
+	server := set{values: map[string]string{"sync_binlog": "100"}}
+	open, err := carriedOut(t.Context(), server, running{}, made, nil, "n1")
+	if err != nil || len(open) != 1 || open[0].effect.What != advise.CommitTime {
+		t.Fatalf("%+v, %v", open, err)
+	}
+	if open, err = carriedOut(t.Context(), server, running{}, made, []advise.Score{{Option: "sync_binlog=100", What: "time of a commit"}}, "n1"); err != nil || len(open) != 0 {
+		t.Errorf("it was checked before, and is again: %+v, %v", open, err)
+	}
+}
