@@ -119,7 +119,7 @@ func (in commitPath) levers() (all []lever) {
 		switch {
 		case aurora:
 			l.set, l.undo = "binlog_format=OFF in the cluster's parameter group, and a restart", "binlog_format=ROW in the cluster's parameter group and a restart; replicas outside the cluster must be rebuilt"
-		case in.managed(): // RDS writes one as long as it makes backups
+		case (pools{in.Input}).managed(): // RDS writes one as long as it makes backups
 			l.set = "a backup retention of 0 days, with an outage"
 			l.undo = "a backup retention of a day or more, with an outage; replicas must be rebuilt"
 			l.lost += ", and RDS deletes the automated backups"
@@ -179,8 +179,8 @@ func (in commitPath) lever(l lever) advise.Option {
 	o.When = map[string]string{name: value}
 	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
-		if in.managed() { // RDS lets no account set these globally
-			o.Do = in.setParameter(name, value)
+		if (pools{in.Input}).managed() { // RDS lets no account set these globally
+			o.Do = pools{in.Input}.setParameter(name, value)
 			o.Undo = strings.ReplaceAll(o.Undo, "SET GLOBAL ", "parameter group: ")
 		}
 		if o.Do == "" {

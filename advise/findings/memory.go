@@ -38,7 +38,7 @@ func (in Input) memory() (advise.Finding, bool) {
 	if in.Class == "" {
 		for _, p := range m.Curve.Points {
 			if p.Bytes != m.Bytes && (in.EachSize || p.Source != advise.FromModel) {
-				f.Options = append(f.Options, in.sized(p))
+				f.Options = append(f.Options, pools{in}.sized(p))
 			}
 		}
 		return f, true
@@ -47,7 +47,7 @@ func (in Input) memory() (advise.Finding, bool) {
 	f.Options = append(f.Options, same...)
 	listed, left := in.cheapest(in.otherClasses())
 	f.Evidence = append(append(f.Evidence, said...), left...)
-	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: that takes %.0f days of history, by which plimsoll advise instance %s/%s --class %s judges them.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: one is judged by its server's history. When plimsoll watch has recorded %.0f days of it, ask plimsoll advise instance %s/%s --class %s.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
 	for _, name := range listed {
 		p, known := at(m, in.poolOf(name))
 		if !known {
@@ -181,7 +181,7 @@ func (in Input) reads(p advise.Point) advise.Effect {
 }
 
 // sized is another size of the buffer pool of a server whose class is not known: at RDS and Aurora the memory comes with one.
-func (in Input) sized(p advise.Point) advise.Option {
+func (in pools) sized(p advise.Point) advise.Option {
 	o := in.resize(p)
 	if in.RDS {
 		o.Price, o.Change, o.Rehearse, o.Do = advise.Price{Unknown: unclassed}, advise.Price{Unknown: unclassed}, "", ""

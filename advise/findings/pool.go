@@ -92,12 +92,12 @@ func (in pools) of(p advise.Point) advise.Option {
 }
 
 // managed tells whether the server is RDS's or Aurora's. A lab's is one's own, whatever class it is compared with.
-func (in Input) managed() bool {
+func (in pools) managed() bool {
 	return in.Lab == nil && (in.RDS || in.Aurora != nil || price.Managed(in.Class))
 }
 
 // setParameter plans a change of the parameter group; "": the inventory does not name the instance, and no runbook can.
-func (in Input) setParameter(name, value string) string {
+func (in pools) setParameter(name, value string) string {
 	if !in.RDS {
 		return ""
 	}
