@@ -89,6 +89,9 @@ type Effect struct {
 	Load float64 `json:"load,omitempty"`
 }
 
+// CommitTime is what the effect on the time of a commit is called.
+const CommitTime = "commit time per change"
+
 // Price is an amount a month. Where it is not known, Unknown says what is missing.
 type Price struct {
 	Month    float64 `json:"month"`

@@ -35,12 +35,21 @@ type WarmUp struct {
 	Held   int64         `json:"held_bytes"` // by pages with data
 	Room   int64         `json:"room_bytes"`
 	Reads  float64       `json:"reads"` // pages a second
+	// Same says that it holds no more than before, although it reads.
+	Same bool `json:"same,omitempty"`
 }
 
 // Told is a sentence without its end.
 func (w WarmUp) Told() string {
-	return fmt.Sprintf("the server started %s ago, and its reads still fill its buffer pool, which holds %.0f of %.0f MiB", w.Uptime, float64(w.Held)/(1<<20), float64(w.Room)/(1<<20))
+	is := "its reads still fill its buffer pool"
+	if w.Same {
+		is = "it has not yet read twice the size of its buffer pool"
+	}
+	return fmt.Sprintf("the server started %s ago, and %s, which holds %.0f of %.0f MiB", w.Uptime, is, float64(w.Held)/(1<<20), float64(w.Room)/(1<<20))
 }
+
+// WarmUpEnds is until when a server counts as just started.
+const WarmUpEnds = "when the server has read twice the size of its buffer pool or hardly reads from disk, at the latest a day after its start"
 
 // DiskUse is what a server asks of its disk, a second.
 type DiskUse struct {

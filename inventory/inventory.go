@@ -44,6 +44,7 @@ type State struct {
 // Cluster is a target: it exists, and Plimsoll did not create it.
 type Cluster struct {
 	Engine      string            `yaml:"engine,required" doc:"mysql for MySQL and MariaDB, cql for Cassandra and ScyllaDB, singlestore; the product's name works too."`
+	Product     string            `yaml:"-"` // as engine names it
 	Environment string            `yaml:"environment,required" doc:"lab, staging or production; gates of runbooks apply to production."`
 	Nodes       []Node            `yaml:"nodes,required" doc:"The nodes, the primary first."`
 	User        string            `yaml:"user,required" doc:"The user that Plimsoll logs in as."`
@@ -129,10 +130,11 @@ func Parse(name string, data []byte) (*Inventory, error) {
 	}
 	var ps document.Problems
 	for name, c := range inv.Clusters {
+		c.Product = c.Engine
 		if family := families[c.Engine]; family != "" {
 			c.Engine = family
-			inv.Clusters[name] = c
 		}
+		inv.Clusters[name] = c
 	}
 	for _, name := range document.SortedKeys(inv.Machines) {
 		inv.Machines[name].check(name, root.Get("machines").Get(name), &ps)

@@ -35,8 +35,8 @@ func TestAProductNamesItsEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := inv.Clusters["orders"].Engine; got != "mysql" {
-		t.Errorf("engine %q", got)
+	if c := inv.Clusters["orders"]; c.Engine != "mysql" || c.Product != "mariadb" {
+		t.Errorf("engine %q, product %q", c.Engine, c.Product)
 	}
 }
 

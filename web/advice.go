@@ -116,7 +116,7 @@ func (r reportView) None() string {
 	switch {
 	case len(r.Observed) == 0:
 		return "advice.unobserved"
-	case len(r.Unknown) > 0:
+	case len(r.Unknown) > 0 && slices.ContainsFunc([]string{"memory", "storage", "commit"}, func(about string) bool { return !slices.Contains(r.Observed, about) }):
 		return "advice.partly"
 	}
 	return "advice.nothing"

@@ -79,3 +79,23 @@ func TestCommandsAreThoseThatTheInventoryCanCarryOut(t *testing.T) {
 		}
 	}
 }
+
+// A lever of a server of RDS that plimsoll.yaml does not name is told in words; a lab's server is one's own, whatever class it is compared with.
+func TestLeversOfRDSAndOfALab(t *testing.T) {
+	in := committing("MySQL")
+	in.Class, in.Prices = "db.m5.2xlarge", incident(t, 1800).Prices
+	for lab, do := range map[*LabDisk]string{nil: "", {Name: "demo", Scale: 1}: "plimsoll runbook plan mysql/set-variable --cluster " + in.Cluster + " -i name=sync_binlog -i value=100"} {
+		in.Lab = lab
+		f, _ := in.commit()
+		o, log := option(t, f, "sync_binlog=100"), option(t, f, "no binary log")
+		if o.Do != do || strings.Contains(o.Risk, "set by sync_binlog=100 in the parameter group") != (lab == nil) || strings.HasPrefix(o.Undo, "SET GLOBAL") != (lab != nil) {
+			t.Errorf("lab %v: %+v", lab, o)
+		}
+		if strings.Contains(log.Risk, "backup retention") != (lab == nil) {
+			t.Errorf("lab %v: %+v", lab, log)
+		}
+		if said := strings.Contains(strings.Join(Report(in).Unknown, " "), "names no RDS instance"); said != (lab == nil) {
+			t.Errorf("lab %v: %q", lab, Report(in).Unknown)
+		}
+	}
+}

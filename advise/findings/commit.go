@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"plimsoll/advise"
-	"plimsoll/advise/price"
 )
 
 // commitPath is a server whose commits were measured.
@@ -31,10 +30,10 @@ func (in Input) commit() (advise.Finding, bool) {
 	case c.Doubt != "":
 		f.Title = "The time of a commit is unknown: what the server counts contradicts itself"
 		f.Evidence[0] = fmt.Sprintf("%s commits per second; %s active sessions (%s).", span90(c.Rate, "%.0f"), span90(c.Sessions, "%.2g"), c.Source)
-		f.Evidence = append(f.Evidence, "What is known of commits: "+c.Doubt+". Nothing is predicted from that: observe again.")
+		f.Evidence = append(f.Evidence, untimed(c))
 	case c.Total == nil:
 		f.Title = "This server does not show what a commit waits for"
-		f.Evidence = append(f.Evidence, "The server does not measure commit times: set performance_schema=ON (needs a restart); until then, the trial measures what each setting gains.")
+		f.Evidence = append(f.Evidence, untimed(c))
 	default:
 		f.Title = fmt.Sprintf("A commit takes %s (%s to %s), %s", milliseconds(c.Total.Mean), milliseconds(c.Total.Low), milliseconds(c.Total.High), largest(c))
 		f.Evidence = append(f.Evidence, split(c)...)
@@ -44,9 +43,10 @@ func (in Input) commit() (advise.Finding, bool) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
 	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
-	f.Evidence = append(f.Evidence, path.ownMix(), "A change is what one commit of now contains. Changes per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
+	f.Evidence = append(f.Evidence, path.ownMix())
 	f.Options = append(f.Options, path.leave())
 	if c.Total != nil {
+		f.Evidence = append(f.Evidence, "A change is what one commit of now contains. Changes per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
 		f.Options = append(f.Options, path.batch())
 		for _, l := range path.levers() {
 			f.Options = append(f.Options, path.lever(l))
@@ -56,6 +56,14 @@ func (in Input) commit() (advise.Finding, bool) {
 		}
 	}
 	return f, true
+}
+
+// untimed says why the time of a commit is not known.
+func untimed(c *advise.CommitUse) string {
+	if c.Doubt != "" {
+		return "What the server counts contradicts itself: " + c.Doubt + ". Nothing is predicted from that: observe again."
+	}
+	return "The server does not measure commit times: set performance_schema=ON (needs a restart); until then, the trial measures what each setting gains."
 }
 
 // unsynced is after how many groups of commits the lever syncs the binary log.
@@ -111,7 +119,7 @@ func (in commitPath) levers() (all []lever) {
 		switch {
 		case aurora:
 			l.set, l.undo = "binlog_format=OFF in the cluster's parameter group, and a restart", "binlog_format=ROW in the cluster's parameter group and a restart; replicas outside the cluster must be rebuilt"
-		case in.RDS || price.Managed(in.Class): // RDS writes one as long as it makes backups
+		case (pools{in.Input}).managed(): // RDS writes one as long as it makes backups
 			l.set = "a backup retention of 0 days, with an outage"
 			l.undo = "a backup retention of a day or more, with an outage; replicas must be rebuilt"
 			l.lost += ", and RDS deletes the automated backups"
@@ -171,9 +179,12 @@ func (in commitPath) lever(l lever) advise.Option {
 	o.When = map[string]string{name: value}
 	if one && l.set != "" && !strings.Contains(l.set, "allow_data_loss") {
 		o.Do = fmt.Sprintf("plimsoll runbook plan mysql/set-variable --cluster %s -i name=%s -i value=%s", in.Cluster, name, value)
-		if in.RDS { // RDS lets no account set these globally
-			o.Do = fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=%s -i value=%s", in.Cluster, in.Node, name, value)
+		if (pools{in.Input}).managed() { // RDS lets no account set these globally
+			o.Do = pools{in.Input}.setParameter(name, value)
 			o.Undo = strings.ReplaceAll(o.Undo, "SET GLOBAL ", "parameter group: ")
+		}
+		if o.Do == "" {
+			o.Risk += fmt.Sprintf("; set by %s=%s in the parameter group", name, value)
 		}
 	} else {
 		o.Risk += "; set by " + l.set
@@ -219,12 +230,9 @@ func (in commitPath) left(gone float64) float64 {
 func (in commitPath) time(gone, low, high float64) advise.Effect {
 	total := in.use.Total
 	return advise.Effect{
-		What: commitTime, Unit: "seconds", Now: total.Mean, Then: total.Mean * in.left(gone), Low: total.Low * in.left(high), High: total.High * in.left(low), Load: in.use.Rate.Mean,
+		What: advise.CommitTime, Unit: "seconds", Now: total.Mean, Then: total.Mean * in.left(gone), Low: total.Low * in.left(high), High: total.High * in.left(low), Load: in.use.Rate.Mean,
 	}
 }
-
-// commitTime is what the effect of a lever on the time of a commit is called.
-const commitTime = "commit time per change"
 
 // rate is how many changes a second the same connections would commit, if they do nothing else than what they did: as much of their time as a
 // commit no longer takes, for each commit, is free for others. By Little's law that part is sessions that commit over active sessions.

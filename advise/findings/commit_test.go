@@ -2,6 +2,7 @@ package findings
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestLeversOfTheCommitPath(t *testing.T) {
 		t.Errorf("%s, %s", f.Options[0].Name, f.Options[1].Name)
 	}
 	two := option(t, f, "innodb_flush_log_at_trx_commit=2")
-	e := effectOf(t, two, commitTime)
+	e := effectOf(t, two, advise.CommitTime)
 	if !(e.Low < e.Then && e.Then < e.High && e.High < 0.004) {
 		t.Errorf("%+v", e)
 	}
@@ -66,7 +67,7 @@ func TestTimeAndRateOfALeverAgree(t *testing.T) {
 		t.Errorf("%s: %s", found.Title, found.Evidence[0])
 	}
 	for _, o := range found.Options {
-		time, rate := effectOf(t, o, commitTime), effectOf(t, o, "changes per second with the same connections")
+		time, rate := effectOf(t, o, advise.CommitTime), effectOf(t, o, "changes per second with the same connections")
 		cycle := 7 / 126.0
 		if now := 7 / (cycle - (time.Now - time.Then)); math.Abs(rate.Then-now) > 0.01*now {
 			t.Errorf("%s: %.3g ms less of a cycle of %.3g ms is %.0f a second, not %.0f", o.Name, 1000*(time.Now-time.Then), 1000*cycle, now, rate.Then)
@@ -113,7 +114,7 @@ func TestAnUntoldRedoLogIsNotTakenForNothing(t *testing.T) {
 	in := committing("MariaDB")
 	in.Seen.Commit.Redo, in.Seen.Commit.Queue = nil, nil
 	two := option(t, finding(t, Report(in), "commit"), "innodb_flush_log_at_trx_commit=2")
-	e := effectOf(t, two, commitTime)
+	e := effectOf(t, two, advise.CommitTime)
 	if math.Abs(e.High-1.2*0.004) > 1e-9 || math.Abs(e.Low-0.8*0.0013) > 1e-9 || !strings.Contains(two.Risk, "does not show the redo log's part") {
 		t.Errorf("%+v; %s", e, two.Risk)
 	}
@@ -143,6 +144,24 @@ func TestCommitsWithoutTimes(t *testing.T) {
 	f := finding(t, Report(in), "commit")
 	if len(f.Options) != 1 || !strings.Contains(strings.Join(f.Evidence, " "), "performance_schema=ON") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Commits whose time is not known count as unknown, also where everything is asked for and they are no finding: the advice before stays.
+func TestCommitsWithoutTimesAreNotObserved(t *testing.T) {
+	for name, c := range map[string]struct{ doubt, says string }{
+		"contradicted": {"13 sessions that commit", "Commits: What the server counts contradicts itself: 13 sessions that commit. Nothing"},
+		"not measured": {"", "Commits: The server does not measure commit times"},
+	} {
+		in := committing("MySQL")
+		in.Whole, in.Seen.Commit.Total, in.Seen.Commit.Doubt, in.Seen.Commit.Waiting = true, nil, c.doubt, advise.Figure{}
+		if r := Report(in); slices.Contains(r.Observed, "commit") || !strings.Contains(strings.Join(r.Unknown, " "), c.says) {
+			t.Errorf("%s: observed %q, unknown %q", name, r.Observed, r.Unknown)
+		}
+		in.Whole = false
+		if f := finding(t, Report(in), "commit"); strings.Contains(strings.Join(f.Evidence, " "), "Changes per second are predicted") {
+			t.Errorf("%s: nothing is predicted, and %q", name, f.Evidence)
+		}
 	}
 }
 

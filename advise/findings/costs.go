@@ -16,7 +16,10 @@ func (c costs) priced(class string, v *storage.Volume) (p advise.Price) {
 		p = p.Plus(c.Prices.Class(class))
 	}
 	p = c.zones(p.Plus(c.volume(v)))
-	if class == "" && c.Aurora == nil && c.Memory != nil {
+	if class == "" && c.RDS && p == (advise.Price{}) {
+		return advise.Price{Unknown: unclassed}
+	}
+	if class == "" && c.Aurora == nil && !c.RDS && c.Memory != nil {
 		if memory := c.memory(c.Memory.Bytes); memory.Known() || p == (advise.Price{}) {
 			p = p.Plus(memory)
 		}

@@ -112,7 +112,9 @@ func Report(in Input) *advise.Report {
 		}
 	}
 	if in.Seen != nil {
-		if in.Seen.Commit != nil {
+		if c := in.Seen.Commit; c != nil && c.Rate.Mean > 0 && c.Total == nil {
+			r.Unknown = append(r.Unknown, "Commits: "+untimed(c))
+		} else if c != nil {
 			r.Observed = append(r.Observed, "commit")
 		}
 		if f, there := in.commit(); there && (!in.Whole || f.Urgent || in.Seen.Commit.Waiting.Mean >= noticed*in.Seen.Commit.Sessions.Mean) {
@@ -127,7 +129,7 @@ func Report(in Input) *advise.Report {
 	if onCredits(in.Class) {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("Processors: %s works on CPU credits, and what it sustains is a part of its processors: watch its CPUCreditBalance in CloudWatch. No class of this kind is advised instead of one that has its processors all the time.", in.Class))
 	}
-	if in.Class != "" && !in.RDS {
+	if in.Class != "" && !in.RDS && in.Lab == nil {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("Commands: none changes the class or the volume of RDS here, because plimsoll.yaml names no RDS instance for %s: aws: {region: …}, and instance: NAME of the node.", in.Node))
 	}
 	if in.Replicas && in.Memory != nil {

@@ -123,7 +123,7 @@ func TestNoVolumeFollowsFromAWarmUp(t *testing.T) {
 // A report names what it could observe, so that what it says nothing about is not taken for well.
 func TestWhatWasObservedIsNamed(t *testing.T) {
 	whole := incident(t, 1800)
-	commit := &advise.Seen{Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 100, Low: 90, High: 110}, Peak: 120}, Commit: &advise.CommitUse{Rate: advise.Figure{Mean: 10, Low: 9, High: 11}, Sessions: advise.Figure{Mean: 10}}}
+	commit := &advise.Seen{Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 100, Low: 90, High: 110}, Peak: 120}, Commit: &advise.CommitUse{Rate: advise.Figure{Mean: 10, Low: 9, High: 11}, Sessions: advise.Figure{Mean: 10}, Total: &advise.Figure{Mean: 0.01}}}
 	for name, c := range map[string]struct {
 		with func(*Input)
 		want []string

@@ -38,7 +38,7 @@ func (in Input) memory() (advise.Finding, bool) {
 	if in.Class == "" {
 		for _, p := range m.Curve.Points {
 			if p.Bytes != m.Bytes && (in.EachSize || p.Source != advise.FromModel) {
-				f.Options = append(f.Options, in.resize(p))
+				f.Options = append(f.Options, pools{in}.sized(p))
 			}
 		}
 		return f, true
@@ -47,7 +47,7 @@ func (in Input) memory() (advise.Finding, bool) {
 	f.Options = append(f.Options, same...)
 	listed, left := in.cheapest(in.otherClasses())
 	f.Evidence = append(append(f.Evidence, said...), left...)
-	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: that takes %.0f days of history, by which plimsoll advise instance %s/%s --class %s judges them.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("No smaller class is listed: one is judged by its server's history. When plimsoll watch has recorded %.0f days of it, ask plimsoll advise instance %s/%s --class %s.", enough.Hours()/24, in.Cluster, in.Node, in.Class))
 	for _, name := range listed {
 		p, known := at(m, in.poolOf(name))
 		if !known {
@@ -59,11 +59,20 @@ func (in Input) memory() (advise.Finding, bool) {
 }
 
 // OfMemory is a report of a look at a server's memory alone: each size for which reads were predicted is an option.
-func OfMemory(m *advise.Memory, prices price.Of) *advise.Report {
-	in := Input{Cluster: m.Cluster, Node: m.Node, At: m.At, Memory: m, EachSize: true, Prices: prices}
+func OfMemory(m *advise.Memory, at Place, prices price.Of) *advise.Report {
+	in := Input{Cluster: m.Cluster, Node: m.Node, At: m.At, Memory: m, EachSize: true, Prices: prices, RDS: at == RDS}
 	f, _ := in.memory()
 	return &advise.Report{Cluster: m.Cluster, Node: m.Node, At: m.At, Region: prices.Region, Discount: prices.Discount, Memory: m, Findings: []advise.Finding{f}, Observed: []string{"memory"}}
 }
+
+// Place is whose machine a server runs on.
+type Place string
+
+// The places.
+const (
+	Own Place = "own"
+	RDS Place = "RDS" // or Aurora
+)
 
 // otherClasses are those that are no smaller than today's and have at most twice its processors and four times its memory, by memory. One with as much
 // memory is among them if its processors are other ones, or others in number.
@@ -170,6 +179,20 @@ func (in Input) reads(p advise.Point) advise.Effect {
 	}
 	return advise.Effect{What: "reads a second from disk", Unit: "per_second", Now: in.Memory.Curve.Now.Reads, Then: p.Reads, Low: p.Low, High: p.High, Note: p.Doubt, Load: in.Memory.Requests}
 }
+
+// sized is another size of the buffer pool of a server whose class is not known: at RDS and Aurora the memory comes with one.
+func (in pools) sized(p advise.Point) advise.Option {
+	o := in.resize(p)
+	if in.RDS {
+		o.Price, o.Change, o.Rehearse, o.Do = advise.Price{Unknown: unclassed}, advise.Price{Unknown: unclassed}, "", ""
+		o.Risk = fmt.Sprintf("memory comes with the class there, and the parameter group sets the size: plimsoll advise %s names the classes", in.Cluster)
+		o.Undo = "the size before, in the same way"
+	}
+	return o
+}
+
+// unclassed is why memory has no price at RDS.
+const unclassed = "memory comes with the class, which is unknown"
 
 // resize is another size on one's own server.
 func (in Input) resize(p advise.Point) advise.Option {

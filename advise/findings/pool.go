@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/advise"
+	"plimsoll/advise/price"
 )
 
 // poolOf is the buffer pool that an instance of a class has by default.
@@ -43,6 +45,9 @@ func (in pools) options() (all []advise.Option, left []string) {
 			all = append(all, in.of(p))
 		}
 	}
+	if len(all) > 0 && in.managed() && in.RDS {
+		left = append(left, "No rehearsal is named for another size of the buffer pool, since a lab has no parameter group: the plan of rds/set-parameter says which rehearsal it needs.")
+	}
 	if len(tooLarge) > 0 {
 		var names []string
 		for _, bytes := range sorted(tooLarge) {
@@ -73,11 +78,28 @@ func (in pools) of(p advise.Point) advise.Option {
 	if p.Bytes > in.Memory.Bytes {
 		o.Risk = "other programs on the machine must leave this memory free; if it swaps, the server stalls"
 	}
-	if in.RDS {
-		o.Do = fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=innodb_buffer_pool_size -i value=%d", in.Cluster, in.Node, p.Bytes)
+	if in.managed() {
+		value := strconv.FormatInt(p.Bytes, 10)
+		o.Do, o.Rehearse = in.setParameter("innodb_buffer_pool_size", value), ""
 		if p.Bytes > in.Memory.Bytes {
 			o.Risk = "what connections and temporary tables need must fit beside it: watch FreeableMemory"
 		}
+		if o.Do == "" {
+			o.Risk += "; set by innodb_buffer_pool_size=" + value + " in the parameter group"
+		}
 	}
 	return o
+}
+
+// managed tells whether the server is RDS's or Aurora's. A lab's is one's own, whatever class it is compared with.
+func (in pools) managed() bool {
+	return in.Lab == nil && (in.RDS || in.Aurora != nil || price.Managed(in.Class))
+}
+
+// setParameter plans a change of the parameter group; "": the inventory does not name the instance, and no runbook can.
+func (in pools) setParameter(name, value string) string {
+	if !in.RDS {
+		return ""
+	}
+	return fmt.Sprintf("plimsoll runbook plan rds/set-parameter --cluster %s -i node=%s -i name=%s -i value=%s", in.Cluster, in.Node, name, value)
 }

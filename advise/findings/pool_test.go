@@ -27,11 +27,19 @@ func TestALargerPoolOnTheSameClass(t *testing.T) {
 	if e := effectOf(t, o, "reads a second from disk"); math.Abs(e.Then-1800) > 1 {
 		t.Errorf("%+v", e)
 	}
-	if o.Do != "plimsoll runbook plan mysql/resize-buffer-pool --cluster users -i node=n1 -i size=25769803776" || o.When["innodb_buffer_pool_size"] != "25769803776" {
-		t.Errorf("%s, recognized by %v", o.Do, o.When)
+	if o.Do != "" || o.Rehearse != "" || !strings.Contains(o.Risk, "set by innodb_buffer_pool_size=25769803776 in the parameter group") || o.When["innodb_buffer_pool_size"] != "25769803776" {
+		t.Errorf("a class of RDS that plimsoll.yaml does not name: %+v", o)
 	}
-	in.RDS = true
+	in.Lab = &LabDisk{Name: "demo", Scale: 1}
 	o = option(t, finding(t, Report(in), "memory"), "a buffer pool of 24 GiB")
+	if o.Do != "plimsoll runbook plan mysql/resize-buffer-pool --cluster users -i node=n1 -i size=25769803776" || !strings.HasPrefix(o.Rehearse, "plimsoll runbook rehearse mysql/resize-buffer-pool ") {
+		t.Errorf("in a lab: %s, %s", o.Do, o.Rehearse)
+	}
+	in.Lab, in.RDS = nil, true
+	f := finding(t, Report(in), "memory")
+	if o = option(t, f, "a buffer pool of 24 GiB"); o.Rehearse != "" || !strings.Contains(strings.Join(f.Evidence, " "), "the plan of rds/set-parameter says which rehearsal it needs") {
+		t.Errorf("on RDS it is planned by another runbook than %s", o.Rehearse)
+	}
 	if o.Do != "plimsoll runbook plan rds/set-parameter --cluster users -i node=n1 -i name=innodb_buffer_pool_size -i value=25769803776" {
 		t.Errorf("on RDS: %s", o.Do)
 	}
@@ -81,5 +89,21 @@ func TestAnotherClassOfTheSameSize(t *testing.T) {
 	}
 	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "db.m6i.2xlarge") {
 		t.Errorf("%s", said)
+	}
+}
+
+// At RDS memory comes with the class: a look at the memory alone predicts reads, and names neither commands nor prices of one's own machine.
+func TestSizesAtRDSHaveNoCommandsAndNoPricesOfAnOwnMachine(t *testing.T) {
+	in := unused(t)
+	in.Memory.Curve.Points = []advise.Point{{Bytes: 12 << 30, Reads: 900, Low: 800, High: 1000, Source: advise.FromHistory}}
+	for _, at := range []Place{Own, RDS} {
+		f := finding(t, OfMemory(in.Memory, at, in.Prices), "memory")
+		o := option(t, f, "a buffer pool of 12 GiB")
+		if none := o.Do == "" && o.Rehearse == "" && !o.Price.Known() && !o.Change.Known() && !f.Options[0].Price.Known() && o.Price.Unknown == unclassed; none != (at == RDS) {
+			t.Errorf("%s: %+v", at, o)
+		}
+		if effectOf(t, o, "reads a second from disk").Then != 900 || o.When["innodb_buffer_pool_size"] == "" {
+			t.Errorf("%s: what was predicted cannot be checked: %+v", at, o)
+		}
 	}
 }

@@ -19,7 +19,7 @@ func TestNoSmallerClassWithoutHistory(t *testing.T) {
 	in.Class = "db.r5.4xlarge"
 	was := in.Prices.Classes[in.Class]
 	f := finding(t, Report(in), "memory")
-	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "No smaller class is listed: that takes 14 days of history, by which plimsoll advise instance users/n1 --class db.r5.4xlarge judges them.") {
+	if said := strings.Join(f.Evidence, " "); !strings.Contains(said, "No smaller class is listed: one is judged by its server's history. When plimsoll watch has recorded 14 days of it, ask plimsoll advise instance users/n1 --class db.r5.4xlarge.") {
 		t.Errorf("%s", said)
 	}
 	listed := f.Options

@@ -8,9 +8,10 @@ import (
 )
 
 // sparing are options of the finding about reads that change neither volume nor class, seen from the storage: the volume stays as it is, and fewer
-// operations are asked of it. They stand in the storage's table too. In a lab a read stands for as many as the disk is scaled.
+// operations and bytes are asked of it. They stand in the storage's table too. In a lab a read stands for as many as the disk is scaled.
 func (in Input) sparing(reads []advise.Option) (all []spared) {
 	gives, _ := limit(*in.Volume, in.Prices.Classes[in.Class])
+	carries, _ := flow(*in.Volume, in.Prices.Classes[in.Class])
 	for _, o := range reads {
 		e := readsOf(o)
 		if e == nil || o.Class != "" || o.Volume != "" || o.When != nil || e.Now-e.Then < 0.5 {
@@ -20,7 +21,8 @@ func (in Input) sparing(reads []advise.Option) (all []spared) {
 		m := in.use
 		mean := advise.Figure{Mean: left(m.IOPS.Mean, e.Then), Low: left(m.IOPS.Low, e.Low), High: left(m.IOPS.High, e.High)}
 		// What was predicted is checked by the reads, once.
-		s := spared{peak: left(max(m.Peak, m.IOPS.Mean), e.High), Option: advise.Option{
+		bytes := max(max(m.PeakBytes, m.Bytes)-(e.Now-e.High)*in.scale()*float64(in.Memory.PageSize), 0)
+		s := spared{asked: asked{left(max(m.Peak, m.IOPS.Mean), e.High), bytes}, Option: advise.Option{
 			Name: o.Name, Price: o.Price, Change: o.Change, Risk: o.Risk, Undo: o.Undo, Rehearse: o.Rehearse, Do: o.Do,
 		}}
 		s.Effects = append(s.Effects, advise.Effect{What: sustained, Unit: "per_second", Now: gives, Then: gives, Low: gives, High: gives},
@@ -31,10 +33,14 @@ func (in Input) sparing(reads []advise.Option) (all []spared) {
 				before = 0
 			}
 			until := func(rate float64) float64 { return finite(lasts(*in.Volume, in.Balance, rate)) }
-			burst := advise.Effect{What: ended, Unit: "seconds", Now: finite(before), Then: until(mean.Mean), Low: until(s.peak), High: until(mean.Low)}
+			burst := advise.Effect{What: ended, Unit: "seconds", Now: finite(before), Then: until(mean.Mean), Low: until(s.asked.operations), High: until(mean.Low)}
 			if !math.IsInf(before, 1) || burst.Low < advise.Forever {
 				s.Effects = append(s.Effects, burst)
 			}
+		}
+		if carries > 0 && m.Bytes > 0 {
+			s.Effects = append(s.Effects, advise.Effect{What: throughput, Unit: "bytes_per_second", Now: carries, Then: carries, Low: carries, High: carries,
+				Note: fmt.Sprintf("up to %.3g MiB per second of it are asked for", bytes/(1<<20))})
 		}
 		all = append(all, s)
 	}
@@ -45,8 +51,11 @@ func (in Input) sparing(reads []advise.Option) (all []spared) {
 type spared struct {
 	advise.Option
 
-	peak float64 // operations a second that may be left in the busiest ten seconds
+	asked asked // what may be left
 }
+
+// asked is what the disk is asked for in the busiest ten seconds, a second.
+type asked struct{ operations, bytes float64 }
 
 // readsOf is the effect of an option on reads; nil: it has none.
 func readsOf(o advise.Option) *advise.Effect {

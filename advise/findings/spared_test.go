@@ -60,6 +60,18 @@ func TestAnIndexStandsBesideTheVolumes(t *testing.T) {
 	}
 }
 
+// A disk at its limit of MiB per second is not relieved by an index that leaves most of its bytes; by one that spares them it is.
+func TestAnIndexIsJudgedByTheThroughputThatItLeaves(t *testing.T) {
+	for mibs, advised := range map[float64]bool{124: false, 100: true} {
+		in := fullScan(t)
+		in.Volume, in.Class, in.Memory.PageSize = &storage.Volume{Type: "gp3", GiB: 800}, "", 16<<10
+		in.Seen = &advise.Seen{Product: "MySQL", Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 2000, Low: 1900, High: 2100}, Peak: 2050, Bytes: 20 << 20, PeakBytes: mibs * (1 << 20)}}
+		if o := option(t, finding(t, Report(in), "storage"), "an index on app.users (handle)"); o.Advised != advised || effectOf(t, o, throughput).Then != 125<<20 {
+			t.Errorf("%.0f MiB per second are asked for, of which 26 are spared, of 125: the index is advised: %v; %+v", mibs, o.Advised, o.Effects)
+		}
+	}
+}
+
 // A read of a lab whose disk is a tenth of the volume stands for ten of the volume, whose price it is divided into.
 func TestPricesPerReadAreOfTheWholeVolume(t *testing.T) {
 	whole, lab := fullScan(t), fullScan(t)

@@ -74,7 +74,7 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 			f.Evidence = append(f.Evidence, "As long as the warm-up goes on: "+f.Title+".")
 		}
 		f.Title = "No volume follows from a warm-up: " + w.Told()
-		f.Evidence = append(f.Evidence, fmt.Sprintf("It reads %.0f pages a second into its buffer pool, which end once that is full: what the load asks of the disk is less. Observe again when the reads have stopped falling.", w.Reads))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("It reads %.0f pages a second into its buffer pool, which end once that is full: what the load asks of the disk is less. Observe again %s.", w.Reads, advise.WarmUpEnds))
 		return f
 	}
 	if gives == 0 {
@@ -87,12 +87,11 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 	for _, o := range in.otherVolumes(v, max(m.Peak, m.IOPS.Mean), bytes) {
 		f.Options = append(f.Options, in.storageOption(o.name, o.volume, math.NaN()))
 	}
-	need := max(m.Peak, m.IOPS.Mean)
-	peaks := slices.Repeat([]float64{need}, len(f.Options))
+	need := slices.Repeat([]asked{{max(m.Peak, m.IOPS.Mean), bytes}}, len(f.Options))
 	for _, s := range in.sparing(reads) {
-		f.Options, peaks = append(f.Options, s.Option), append(peaks, s.peak)
+		f.Options, need = append(f.Options, s.Option), append(need, s.asked)
 	}
-	if !advise1(f.Options, peaks, bytes) {
+	if !advise1(f.Options, need) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("No option is marked as advised: of those with a known price, none sustains the busiest ten seconds at %.0f %% of its limits.", 100*headroom))
 	}
 	return f
@@ -403,15 +402,15 @@ func parts(v storage.Volume) float64 {
 	return one.Bucket().Size / max(storage.Volume{Type: "gp2", GiB: 1, Volumes: 1}.Bucket().Size, 1)
 }
 
-// advise1 marks the cheapest option that holds its peak and the throughput all the time with room; of options whose change of price is unknown none. It
+// advise1 marks the cheapest option that holds what it is asked for all the time with room; of options whose change of price is unknown none. It
 // tells whether there is one.
-func advise1(options []advise.Option, peaks []float64, bytes float64) bool {
+func advise1(options []advise.Option, need []asked) bool {
 	best := -1
 	for i, o := range options {
-		if len(o.Effects) == 0 || o.Effects[0].Then < peaks[i]/headroom-1 || !o.Change.Known() {
+		if len(o.Effects) == 0 || o.Effects[0].Then < need[i].operations/headroom-1 || !o.Change.Known() {
 			continue
 		}
-		if slices.ContainsFunc(o.Effects, func(e advise.Effect) bool { return e.What == throughput && e.Then < bytes/headroom-1 }) {
+		if slices.ContainsFunc(o.Effects, func(e advise.Effect) bool { return e.What == throughput && e.Then < need[i].bytes/headroom-1 }) {
 			continue
 		}
 		if best < 0 || o.Change.Month < options[best].Change.Month {

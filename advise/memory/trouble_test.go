@@ -64,8 +64,8 @@ func TestAServerThatWasJustStartedIsToldBeforeAnythingElse(t *testing.T) {
 		later int64 // pages read within the next two seconds
 		says  string
 	}{
-		"7 s after a restart":               {7 * time.Second, 600, "the server started 7s ago, and its reads still fill its buffer pool, which holds 35 of 64 MiB"},
-		"7 s after, without any load":       {7 * time.Second, 0, "the server started 7s ago"},
+		"7 s after a restart":               {7 * time.Second, 600, "the server started 9s ago, and its reads still fill its buffer pool, which holds 44 of 64 MiB"},
+		"7 s after, without any load":       {7 * time.Second, 0, "the server started 9s ago and has not yet read twice the size of its buffer pool"},
 		"after two hours it still reads":    {2 * time.Hour, 1, "the server started 2h0m2s ago"},
 		"after two hours it reads no more":  {2 * time.Hour, 0, "no page has been evicted"},
 		"after a month each hour was there": {30 * 24 * time.Hour, 1, "no page has been evicted"},
@@ -74,6 +74,7 @@ func TestAServerThatWasJustStartedIsToldBeforeAnythingElse(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				first, last := cold, cold
 				first.Uptime, last.Uptime, last.Read = c.up, c.up+2*time.Second, cold.Read+c.later
+				last.Data += c.later
 				server := &readings{all: []engine.PageCache{last}}
 				err := able(t.Context(), server, first, 4*time.Second)
 				var why *Unable
@@ -96,6 +97,11 @@ func TestAServerThatWasJustStartedIsToldBeforeAnythingElse(t *testing.T) {
 	restarted.Uptime = 3 * time.Second
 	if w := Warming(full, restarted); w == nil || w.Uptime != 3*time.Second {
 		t.Errorf("a server that was restarted in between: %+v", w)
+	}
+	young, same := cold, cold
+	young.Uptime, same.Uptime, same.Read = time.Minute, time.Minute+2*time.Second, cold.Read+600
+	if w := Warming(young, same); w == nil || w.Told() != "the server started 1m2s ago, and it has not yet read twice the size of its buffer pool, which holds 35 of 64 MiB" {
+		t.Errorf("a pool that does not grow: %+v", w)
 	}
 	loading := full
 	loading.Loading = true

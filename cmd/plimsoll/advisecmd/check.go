@@ -143,7 +143,15 @@ type prediction struct {
 }
 
 // measurable are the effects that can be looked at afterwards.
-var measurable = []string{"reads a second from disk", "commit time per change", "sustained operations per second"}
+var measurable = []string{"reads a second from disk", advise.CommitTime, "sustained operations per second"}
+
+// today is what an effect is called now that was called otherwise when it was predicted.
+func today(what string) string {
+	if what == "time of a commit" {
+		return advise.CommitTime
+	}
+	return what
+}
 
 // carriedOut are the predictions of options whose settings the server has now, each once, as it was predicted last before that.
 func carriedOut(ctx context.Context, db engine.Database, on running, made []advise.Report, before []advise.Score, node string) (open []prediction, err error) {
@@ -174,7 +182,8 @@ func carriedOut(ctx context.Context, db engine.Database, on running, made []advi
 				}
 				done[o.Name] = true
 				for _, e := range o.Effects {
-					known := slices.ContainsFunc(before, func(s advise.Score) bool { return s.Made.Equal(r.At) && s.Option == o.Name && s.What == e.What })
+					e.What = today(e.What)
+					known := slices.ContainsFunc(before, func(s advise.Score) bool { return s.Made.Equal(r.At) && s.Option == o.Name && today(s.What) == e.What })
 					if slices.Contains(measurable, e.What) && !known {
 						open = append(open, prediction{r.At, o, e})
 					}
@@ -268,7 +277,7 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 		}
 		switch {
 		case memory.Warming(first.cache, last.cache) != nil:
-			s.Doubt = memory.Warming(first.cache, last.cache).Told() + ": check again when it is warm"
+			s.Doubt = memory.Warming(first.cache, last.cache).Told() + ": check again " + advise.WarmUpEnds
 		case last.cache.Free > last.cache.Pages/20 && last.cache.Data < last.cache.Pages/2:
 			s.Doubt = "the buffer pool is not full yet: check again when it is warm"
 		}
@@ -282,7 +291,7 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Doubt = fmt.Sprintf("the service uses %.0f of the predicted limit of %.0f: only a higher load would test the prediction", seen.Disk.Peak, e.Then)
 		}
 		return s, true
-	case "commit time per change":
+	case advise.CommitTime:
 		if seen.Commit == nil || seen.Commit.Total == nil {
 			return s, false
 		}
@@ -291,7 +300,7 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			s.Load = seen.Commit.Rate.Mean / e.Load
 		}
 	}
-	if s.Doubt == "" && (s.Load > most || s.Load < 1/most) && !(e.What == "commit time per change" && s.Load > 1) { // faster commits are more
+	if s.Doubt == "" && (s.Load > most || s.Load < 1/most) && !(e.What == advise.CommitTime && s.Load > 1) { // faster commits are more
 		s.Doubt = fmt.Sprintf("the load is %.2g times that of the prediction", s.Load)
 	}
 	return s, true

@@ -105,7 +105,7 @@ func adviseInstance(ctx context.Context, c console.Streams, names []string, o in
 		return console.UsageError{Text: fmt.Sprintf("there is no history of these instances over a whole span of %s", o.every), Hint: "plimsoll watch records it while it runs; --every 10s takes shorter spans"}
 	}
 	for _, r := range shown {
-		if err := keepAdvice(deps, r); err != nil {
+		if err := keepObserved(deps, r); err != nil {
 			return err
 		}
 	}

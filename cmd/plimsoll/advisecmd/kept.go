@@ -20,20 +20,33 @@ func adviceFolder(deps lab.Deps, cluster string) string {
 	return filepath.Join(deps.Home, "advice", url.PathEscape(cluster)+".kept")
 }
 
-// newest is the file of a node's newest report, whatever it came to.
+// newest is the file of a node's newest report of a look at the server, whatever it came to.
 const newest = "newest"
 
 // keepAdvice keeps a report for the page. What it could not observe stays as it was advised before.
 func keepAdvice(deps lab.Deps, r *advise.Report) error {
-	for _, about := range append([]string{newest}, r.Observed...) {
+	return errors.Join(keepAs(deps, r, newest), keepObserved(deps, r))
+}
+
+// keepObserved keeps a report from the history, which is no newer look at the server.
+func keepObserved(deps lab.Deps, r *advise.Report) error {
+	for _, about := range r.Observed {
+		if about == "memory" {
+			about = depthOf(r).file(about)
+		}
 		if err := keepAs(deps, r, about); err != nil {
-			return fmt.Errorf("keep the advice: %w", err)
+			return err
 		}
 	}
 	return nil
 }
 
-func keepAs(deps lab.Deps, r *advise.Report, about string) error {
+func keepAs(deps lab.Deps, r *advise.Report, about string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep the advice: %w", err)
+		}
+	}()
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -49,25 +62,53 @@ func keepAs(deps lab.Deps, r *advise.Report, about string) error {
 	return os.Rename(file+".new", file)
 }
 
+// depth is what a look at the memory looked at beside it.
+type depth struct{ statements, classes bool }
+
+func depthOf(r *advise.Report) depth {
+	return depth{r.Statements != nil, slices.ContainsFunc(r.Findings, func(f advise.Finding) bool {
+		return f.About == "memory" && slices.ContainsFunc(f.Options, func(o advise.Option) bool { return o.Class != "" })
+	})}
+}
+
+// holds tells whether a look saw what another one did.
+func (d depth) holds(other depth) bool {
+	return (d.statements || !other.statements) && (d.classes || !other.classes)
+}
+
+// file is what the newest report of its depth is called.
+func (d depth) file(about string) string {
+	if d.statements {
+		about += "+statements"
+	}
+	if d.classes {
+		about += "+classes"
+	}
+	return about
+}
+
 // LatestAdvice is what was advised last about a cluster, the newest report first. Of an older one only those findings are left about which there is
-// nothing newer.
+// nothing newer that looked at as much.
 func LatestAdvice(deps lab.Deps, cluster string) ([]*advise.Report, error) {
 	reports, err := keptReports(adviceFolder(deps, cluster))
 	if err != nil {
 		return nil, fmt.Errorf("read the advice for %s: %w", cluster, err)
 	}
 	var latest []*advise.Report
-	seen, known := map[string]bool{}, map[string]bool{}
+	seen, known := map[string]bool{}, map[string][]depth{}
 	for _, r := range reports {
+		looked := depthOf(r)
 		if first := !seen[r.Node]; !first {
-			r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return known[f.About+"@"+r.Node] })
+			r.Findings = slices.DeleteFunc(r.Findings, func(f advise.Finding) bool {
+				return slices.ContainsFunc(known[f.About+"@"+r.Node], func(newer depth) bool { return f.About != "memory" || newer.holds(looked) })
+			})
 			if len(r.Findings) == 0 {
 				continue
 			}
 		}
 		seen[r.Node] = true
 		for _, about := range r.Observed {
-			known[about+"@"+r.Node] = true
+			known[about+"@"+r.Node] = append(known[about+"@"+r.Node], looked)
 		}
 		r.Score = ""
 		latest = append(latest, r)

@@ -1,6 +1,7 @@
 package advisecmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,5 +65,56 @@ func TestTheNewestAdviceAboutEachThingIsKept(t *testing.T) {
 	}
 	if none, err := LatestAdvice(deps, "other"); err != nil || none != nil {
 		t.Errorf("%+v, %v", none, err)
+	}
+}
+
+// A look at the memory alone does not take the place of one that looked at statements and classes too: that stays beside it, as an earlier one.
+func TestALookAtLessKeepsTheFullerOne(t *testing.T) {
+	deps := lab.Deps{Home: t.TempDir()}
+	began := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		minute int
+		fuller bool
+		want   []string
+	}{
+		{1, false, []string{"memory1"}},
+		{2, true, []string{"memory2"}},
+		{3, false, []string{"memory3", "memory2"}},
+		{4, false, []string{"memory4", "memory2"}},
+		{5, true, []string{"memory5"}},
+	} {
+		r := &advise.Report{Cluster: "shop", Node: "n1", At: began.Add(time.Duration(c.minute) * time.Minute), Observed: []string{"memory"}, Findings: []advise.Finding{{About: "memory", Title: fmt.Sprint("memory", c.minute)}}}
+		if c.fuller {
+			r.Statements, r.Findings[0].Options = &advise.Statements{}, []advise.Option{{Class: "db.m5.2xlarge"}}
+		}
+		if err := keepAdvice(deps, r); err != nil {
+			t.Fatal(err)
+		}
+		reports, err := LatestAdvice(deps, "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range reports {
+			got = append(got, r.Findings[0].Title)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("after %d minutes the page shows %q, want %q", c.minute, got, c.want)
+		}
+	}
+}
+
+// What the history says of an instance's class does not hide that the newest look at the server came to nothing.
+func TestTheHistoryIsNoLookAtTheServer(t *testing.T) {
+	deps := lab.Deps{Home: t.TempDir()}
+	at := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
+	looked := &advise.Report{Cluster: "shop", Node: "n1", At: at, Unknown: []string{"Memory: no privilege."}}
+	history := &advise.Report{Cluster: "shop", Node: "n1", At: at.Add(time.Minute), Observed: []string{"instance"}, Findings: []advise.Finding{{About: "instance"}}}
+	if err := errors.Join(keepAdvice(deps, looked), keepObserved(deps, history)); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := keptReports(adviceFolder(deps, "shop"))
+	if err != nil || len(kept) != 2 || !slices.Equal(kept[1].Unknown, looked.Unknown) {
+		t.Errorf("kept are %+v, %v", kept, err)
 	}
 }

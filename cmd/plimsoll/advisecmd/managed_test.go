@@ -50,6 +50,10 @@ func TestAClassOfRDSHasVolumesOfRDS(t *testing.T) {
 			t.Errorf("%s: %v, %q", c.name, err, refused.Hint)
 		}
 	}
+	unclassed := running{rds: true, volume: &storage.Volume{Type: "gp2", GiB: 800}}
+	if err := unclassed.managed(); err != nil || unclassed.volume.Burst() != 12000 {
+		t.Errorf("an instance of RDS whose class nobody knows: %+v, %v", unclassed.volume, err)
+	}
 	own := running{class: "m5.2xlarge", volume: &storage.Volume{Type: "gp2", GiB: 800}}
 	if err := own.managed(); err != nil || own.volume.Managed {
 		t.Errorf("a class of a price file that is none of RDS's: %+v, %v", own.volume, err)

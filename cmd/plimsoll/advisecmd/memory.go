@@ -97,7 +97,11 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 	if err != nil {
 		return err
 	}
-	if err := keepMemory(deps, r, in.Prices); err != nil {
+	at := findings.Own
+	if on.AWS != nil {
+		at = findings.RDS
+	}
+	if err := keepMemory(deps, r, at, in.Prices); err != nil {
 		return err
 	}
 	switch {
@@ -113,8 +117,8 @@ func adviseMemory(ctx context.Context, c console.Streams, name string, o memoryO
 }
 
 // keepMemory keeps what was predicted, for the page and to be checked afterwards, and has the scoreboard told.
-func keepMemory(deps lab.Deps, m *advise.Memory, prices price.Of) error {
-	r := findings.OfMemory(m, prices)
+func keepMemory(deps lab.Deps, m *advise.Memory, at findings.Place, prices price.Of) error {
+	r := findings.OfMemory(m, at, prices)
 	if err := scored(deps, r); err != nil {
 		return err
 	}

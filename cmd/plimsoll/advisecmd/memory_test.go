@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/advise"
+	"plimsoll/advise/findings"
 	"plimsoll/advise/price"
 	"plimsoll/engine"
 	"plimsoll/lab"
@@ -31,7 +32,7 @@ func TestPredictionsOfMemoryAreCheckedAfterwards(t *testing.T) {
 		{Bytes: 96 << 20, Times: 1.5, Reads: 96.6, Low: 82, High: 112, Source: advise.FromHistory},
 		{Bytes: 128 << 20, Times: 2, Reads: 6.3, High: 24.6, Source: advise.FromModel, Doubt: "no page was seen to return from that distance"},
 	}}}
-	if err := keepMemory(deps, m, price.Of{}); err != nil {
+	if err := keepMemory(deps, m, findings.Own, price.Of{}); err != nil {
 		t.Fatal(err)
 	}
 	made, err := readLines[advise.Report](predictionsFile(deps, "shop"))
@@ -53,7 +54,20 @@ func TestPredictionsOfMemoryAreCheckedAfterwards(t *testing.T) {
 	if err := appendLine(scoresFile(deps, "shop"), advise.Score{Predicted: advise.Figure{Mean: 100}, Came: advise.Figure{Mean: 110}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := keepMemory(deps, m, price.Of{}); err != nil || len(m.Notes) != 1 || m.Notes[0] != "One prediction was checked afterwards: it was off by 10 %." {
+	if err := keepMemory(deps, m, findings.Own, price.Of{}); err != nil || len(m.Notes) != 1 || m.Notes[0] != "One prediction was checked afterwards: it was off by 10 %." {
 		t.Errorf("the scoreboard is told as %q: %v", m.Notes, err)
+	}
+}
+
+// A prediction under the name that the time of a commit had before is checked under today's.
+func TestTheOldNameOfTheTimeOfACommitIsKnown(t *testing.T) {
+	made := []advise.Report{{Node: "n1", Findings: []advise.Finding{{Options: []advise.Option{{Name: "sync_binlog=100", When: map[string]string{"sync_binlog": "100"}, Effects: []advise.Effect{{What: "time of a commit", Then: 0.001}}}}}}}}
+	server := set{values: map[string]string{"sync_binlog": "100"}}
+	open, err := carriedOut(t.Context(), server, running{}, made, nil, "n1")
+	if err != nil || len(open) != 1 || open[0].effect.What != advise.CommitTime {
+		t.Fatalf("%+v, %v", open, err)
+	}
+	if open, err = carriedOut(t.Context(), server, running{}, made, []advise.Score{{Option: "sync_binlog=100", What: "time of a commit"}}, "n1"); err != nil || len(open) != 0 {
+		t.Errorf("it was checked before, and is again: %+v, %v", open, err)
 	}
 }

@@ -62,7 +62,7 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 		}
 	}
 	if volume != "" {
-		if p.volume, err = ParseCloudVolume(volume, price.Managed(p.class)); err != nil {
+		if p.volume, err = ParseCloudVolume(volume, price.Managed(p.class) || p.rds); err != nil {
 			return p, console.UsageError{Text: fmt.Sprintf("--volume %q: %v", volume, err), Hint: "gp2:800GiB, or io2:1TiB:20000 with its operations a second"}
 		}
 	}
@@ -78,10 +78,10 @@ func askedNode(ctx context.Context, on *cluster.Cluster, name string) (cluster.N
 	return node, err
 }
 
-// managed takes the volume of a class of RDS for one of RDS, whatever the inventory says of it. A lab's disk stays what it is: if RDS's volume of that
+// managed takes the volume of an instance of RDS, or of one with a class of RDS, for one of RDS, whatever the inventory says of it. A lab's disk stays what it is: if RDS's volume of that
 // size has other limits, the class is refused.
 func (p *running) managed() error {
-	if p.volume == nil || p.volume.Managed || p.volume.Type == "local" || !price.Managed(p.class) {
+	if p.volume == nil || p.volume.Managed || p.volume.Type == "local" || !price.Managed(p.class) && !p.rds {
 		return nil
 	}
 	v, own := *p.volume, *p.volume

@@ -139,8 +139,12 @@ func onlyLabs(ctx context.Context, name string, deps lab.Deps) error {
 		return err
 	}
 	if c, is := inv.Clusters[name]; is && !slices.Contains(home.ClusterNames(ctx, &inventory.Inventory{}, deps), name) {
+		product := c.Product
+		if product == "cql" { // no lab has one of that name
+			product = "cassandra"
+		}
 		return console.UsageError{Text: "cluster " + name + " is one of the inventory, and only clusters of the lab are tortured",
-			Hint: fmt.Sprintf("create one like it and name that: plimsoll lab up %s --nodes %d --name %s-like", c.Engine, len(c.Nodes), name)}
+			Hint: fmt.Sprintf("create one like it and name that: plimsoll lab up %s --nodes %d --name %s-like", product, len(c.Nodes), name)}
 	}
 	return nil
 }
