@@ -35,7 +35,8 @@ type StoppedLeg struct {
 	Role    Role      `json:"role"`
 	Slot    int       `json:"slot"` // -1: it is a spare, or its array dropped it
 	Alone   bool      `json:"served_alone"`
-	Updated time.Time `json:"updated"` // its superblock, by the clock of the machine that wrote it
+	Copied  bool      `json:"partly_copied,omitempty"` // it was being brought into step, which did not end
+	Updated time.Time `json:"updated"`                 // its superblock, by the clock of the machine that wrote it
 }
 
 // Mounted is a disk of which a file system is mounted, without an array.
@@ -91,7 +92,7 @@ func FindStopped(ctx context.Context, m infra.Machine, s Status) (Disks, error) 
 }
 
 func (d *Disks) add(super Superblock, device, volume string) {
-	leg := StoppedLeg{Device: device, Volume: volume, Role: Local, Slot: super.Slot(), Alone: super.ServedAlone(), Updated: time.Unix(super.Updated(), 0).UTC()}
+	leg := StoppedLeg{Device: device, Volume: volume, Role: Local, Slot: super.Slot(), Alone: super.ServedAlone(), Copied: super.Recovering(), Updated: time.Unix(super.Updated(), 0).UTC()}
 	if super.WriteMostly() {
 		leg.Role = Network
 	}
@@ -112,11 +113,30 @@ func (l StoppedLeg) Key() string { return cmp.Or(l.Volume, string(l.Role)) }
 // ref is how a runbook may be told of the leg.
 func (l StoppedLeg) ref() string { return cmp.Or(l.Volume, l.Device) }
 
+// source is by what it is known that the leg is out of step.
+func (l StoppedLeg) source() string {
+	if l.why() != "" {
+		return "its own superblock"
+	}
+	return "the record"
+}
+
+// why is the reason in the leg's superblock not to start from it; "" if there is none.
+func (l StoppedLeg) why() string {
+	switch {
+	case l.Copied:
+		return "it was being brought into step, which did not end"
+	case l.Slot < 0:
+		return "its array has dropped it"
+	}
+	return ""
+}
+
 // Advise says how the array is started, and from which leg: by what its legs say of themselves, and by what is recorded of them.
 func (s Stopped) Advise(r Record, now time.Time) Advice {
 	var serve, stale []StoppedLeg // without the other leg; out of step
 	for _, l := range s.Legs {
-		if _, certain := r.Doubt(l.Key(), now); certain || l.Slot < 0 {
+		if _, certain := r.Doubt(l.Key(), now); certain || l.why() != "" {
 			stale = append(stale, l)
 		} else if l.Alone {
 			serve = append(serve, l)
@@ -132,14 +152,20 @@ func (s Stopped) Advise(r Record, now time.Time) Advice {
 		}
 		return "superdisk/reattach-network"
 	}
+	slots := map[int]bool{}
+	for _, l := range s.Legs {
+		slots[l.Slot] = true
+	}
 	switch {
+	case len(s.Legs) > 2 || len(slots) < len(s.Legs) && !slots[-1]:
+		return Advice{true, fmt.Sprintf("%d disks say that they are legs of this array, and some are copies of others", len(s.Legs)), "find out which (snapshots of a volume keep its UUID), and detach those"}
 	case len(serve) > 1:
 		return Advice{true, "both legs have served without the other: each has writes that the other lacks", "decide which one is right and start from it: " +
 			command("plan", "superdisk/emergency-start", " -i network="+hint.FillIn+mount) + "; keep the other as it is until nothing of it is needed, and give the array a blank disk for it"}
 	case len(serve) == 1:
 		return Advice{true, fmt.Sprintf("the %s leg %s served last, without the other one, and has everything", serve[0].Role, serve[0].ref()),
 			"start from it: " + from(serve[0]) + "; then bring the other leg into step: " + then(serve[0])}
-	case len(s.Legs) == 2 && len(stale) == 0 && s.Legs[0].Slot != s.Legs[1].Slot:
+	case len(s.Legs) == 2 && len(stale) == 0:
 		return Advice{true, "the array is stopped, and both legs were in step: neither has served without the other. Plimsoll starts no array by itself",
 			command("plan", "superdisk/start", mount)}
 	case len(s.Legs) == 2 && len(stale) == 1:
@@ -147,17 +173,18 @@ func (s Stopped) Advise(r Record, now time.Time) Advice {
 		if good.Device == stale[0].Device {
 			good = s.Legs[1]
 		}
-		return Advice{true, fmt.Sprintf("the %s leg %s is out of step, by the record; the %s leg %s is not", stale[0].Role, stale[0].ref(), good.Role, good.ref()),
+		return Advice{true, fmt.Sprintf("the %s leg %s is out of step, by %s; the %s leg %s is not", stale[0].Role, stale[0].ref(), stale[0].source(), good.Role, good.ref()),
 			"start from that: " + from(good) + "; then bring the other leg into step: " + then(good)}
 	case len(stale) > 0:
-		why, _ := r.Doubt(stale[0].Key(), now)
-		return Advice{true, fmt.Sprintf("the %s leg %s is not to be started: %s", stale[0].Role, stale[0].ref(), cmp.Or(why, "its array has dropped it")),
+		why := stale[0].why()
+		if why == "" {
+			why, _ = r.Doubt(stale[0].Key(), now)
+		}
+		return Advice{true, fmt.Sprintf("the %s leg %s is not to be started: %s", stale[0].Role, stale[0].ref(), why),
 			"attach the other leg and start from it; plimsoll superdisk status then names the command"}
-	case len(s.Legs) == 1:
-		return Advice{true, fmt.Sprintf("the array is stopped, and only its %s leg is on this machine", s.Legs[0].Role),
-			"if the other leg exists, attach it first, and both can be started together; otherwise: " + from(s.Legs[0])}
 	}
-	return Advice{true, fmt.Sprintf("%d disks say that they are legs of this array", len(s.Legs)), "find out which are copies (snapshots of a volume keep its UUID), and detach those"}
+	return Advice{true, fmt.Sprintf("the array is stopped, and only its %s leg is on this machine", s.Legs[0].Role),
+		"if the other leg exists, attach it first, and both can be started together; otherwise: " + from(s.Legs[0])}
 }
 
 // Advise says how the data of a disk that is mounted gets onto an array.

@@ -66,3 +66,24 @@ func TestLegsOfAnArrayThatIsStoppedAreFound(t *testing.T) {
 		t.Errorf("a leg of an array that runs is found as one that is stopped: %+v, %v", d, err)
 	}
 }
+
+// Nothing is started from a leg that has only a part, and copies of a leg are told from legs.
+func TestWhichLegOfAnArrayThatIsStoppedIsStarted(t *testing.T) {
+	local, network := StoppedLeg{Device: "/dev/vda", Role: Local, Slot: 0}, StoppedLeg{Device: "/dev/vdb", Role: Network, Slot: 1}
+	part, alone := local, network
+	part.Copied, alone.Alone = true, true
+	snapshot := alone
+	snapshot.Device = "/dev/vdc"
+	for want, legs := range map[string][]StoppedLeg{
+		"both legs were in step": {local, network},
+		"the local leg /dev/vda is out of step, by its own superblock":                                   {part, network},
+		"the local leg /dev/vda is not to be started: it was being brought into step, which did not end": {part},
+		"the network leg /dev/vdb served last, without the other one":                                    {local, alone},
+		"2 disks say that they are legs of this array, and some are copies of others":                    {alone, snapshot},
+		"3 disks say that they are legs of this array, and some are copies of others":                    {local, alone, snapshot},
+	} {
+		if got := (Stopped{UUID: "u", Legs: legs}).Advise(Record{}, time.Now()); !strings.Contains(got.Text, want) {
+			t.Errorf("%+v: %q, want %q", legs, got.Text, want)
+		}
+	}
+}

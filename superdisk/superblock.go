@@ -19,6 +19,7 @@ const (
 	sector          = 512
 
 	featureBitmap    = 1
+	featureRecovery  = 2 // MD_FEATURE_RECOVERY_OFFSET
 	writeMostlyFlag  = 1
 	roleSpare        = 0xffff
 	roleFaulty       = 0xfffe
@@ -104,6 +105,9 @@ func (s Superblock) Role() Role {
 
 // HasBitmap says that the array records what it writes.
 func (s Superblock) HasBitmap() bool { return s.u32(8)&featureBitmap != 0 && s.BitmapOffset() > 0 }
+
+// Recovering says that the leg was being copied to when it was last written to: only what lies before its recovery offset is in step.
+func (s Superblock) Recovering() bool { return s.u32(8)&featureRecovery != 0 }
 
 // BitmapOffset is where the write-intent bitmap begins on the leg, in bytes.
 func (s Superblock) BitmapOffset() int64 {

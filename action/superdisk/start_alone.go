@@ -123,6 +123,8 @@ func (s *startAlone) leg(ctx context.Context, on *cluster.Cluster, m infra.Machi
 		return device, super, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of a RAID%d of %d", s.Volume, super.Level(), super.Slots()), Advice: "a Super Disk is a RAID1 of two"}
 	case super.Slot() < 0:
 		return device, super, &hint.PermanentError{Reason: s.Volume + " is a spare, or was dropped by its array", Advice: "start from the other leg"}
+	case super.Recovering():
+		return device, super, &hint.PermanentError{Reason: s.Volume + " was being brought into step, which did not end: it has only a part", Advice: "start from the other leg"}
 	}
 	return device, super, nil
 }
