@@ -78,7 +78,7 @@ func (e *ClaimedError) Hint() string {
 		return e.ofTrial(name)
 	}
 	if e.Expired {
-		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, add --break-lock REASON to your command to take over its lock", e.Run)
+		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, add --break-lock REASON to your command to take over its lock", e.Run)
 	}
 	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run
 }
