@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/infra"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 	"plimsoll/runbook/runbooktest"
@@ -122,5 +123,47 @@ func TestARunThatCannotGoOnSaysThatNobodyTakesWrites(t *testing.T) {
 	r.state.Items = []*journal.Step{{Key: "look", Phase: journal.StepDone}}
 	if text := sessionEnd(r, cannot).Error(); strings.Contains(text, nobodyAccepts) {
 		t.Errorf("of a run that changed nothing: %s", text)
+	}
+}
+
+// A lab that a run has open cannot be opened again: what is left of it is told without that, in a plan and at the end of a run.
+func TestRemaindersOfAnOpenLabAreToldWithoutOpeningItAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	open, again := false, 0
+	reach := b.Open
+	b.Open = func(ctx context.Context, name string) (*cluster.Cluster, error) {
+		if open {
+			again++
+			return nil, infra.ErrLocked
+		}
+		on, err := reach(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		open = true
+		release := on.Release
+		on.Release = func() error {
+			open = false
+			if release == nil {
+				return nil
+			}
+			return release()
+		}
+		return on, nil
+	}
+	left := journal.Remainder{Cluster: "lab1", Run: "r1", Runbook: "mysql/switchover", Why: "cancelled", At: time.Now()}
+	if err := left.Keep(t.Context(), b.Store); err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.Prepare(t.Context(), Request{Book: b.parse(threeSteps), Cluster: "lab1"})
+	if err != nil || len(p.Left) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if st := b.runSession(b.begin(Request{Book: b.parse(threeSteps)}), journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
+		t.Errorf("the run is %s", st.Outcome)
+	}
+	if again > 0 {
+		t.Errorf("it was opened %d times while it was open", again)
 	}
 }

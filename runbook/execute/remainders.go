@@ -4,14 +4,78 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
+	"plimsoll/cluster"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 )
 
+// whenMade tells when the servers of a cluster were made.
+type whenMade func(ctx context.Context, cluster string) (time.Time, error)
+
+// openToLook is whenMade for whoever has not opened the cluster: a lab that is open cannot be opened again.
+func openToLook(s *Service) whenMade {
+	return func(ctx context.Context, cluster string) (time.Time, error) {
+		on, err := s.Open(ctx, cluster)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return on.Made, on.Close()
+	}
+}
+
+// whileOpen is whenMade for whoever has opened the clusters of a run.
+func whileOpen(on *cluster.Cluster) whenMade {
+	return func(ctx context.Context, name string) (time.Time, error) {
+		one, err := on.Cluster(ctx, name)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return one.Made, nil
+	}
+}
+
+// openRemainders are what earlier runs of this store have left undone on a cluster, and nobody has mended since. What was left on a lab
+// is gone with it: another of that name, made later, has nothing of it.
+func openRemainders(ctx context.Context, s *Service, cluster string, made whenMade) ([]journal.Remainder, error) {
+	noted, err := notedOn(ctx, s, cluster, made)
+	if err != nil {
+		return nil, err
+	}
+	late, err := unnotedOn(ctx, s, cluster, made)
+	return append(noted, late...), err
+}
+
+// notedOn is openRemainders by the records alone.
+func notedOn(ctx context.Context, s *Service, cluster string, made whenMade) ([]journal.Remainder, error) {
+	open, err := journal.OpenRemainders(ctx, s.Store, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return sinceMade(ctx, cluster, made, open), nil
+}
+
+// sinceMade are those of some remainders that the cluster still has: what was left before its servers were made is gone. Where it is not known
+// when they were made, all are told.
+func sinceMade(ctx context.Context, name string, made whenMade, open []journal.Remainder) []journal.Remainder {
+	if len(open) == 0 {
+		return nil
+	}
+	at, err := made(ctx, name)
+	if err != nil {
+		return open
+	}
+	return slices.DeleteFunc(open, func(m journal.Remainder) bool { return m.At.Before(at) })
+}
+
 // noteRemainders keeps what a run that has ended leaves undone, and that it has taken up what others left.
 func (s *Service) noteRemainders(ctx context.Context, run string, st *journal.State) error {
-	all, err := s.unnoted(ctx, run, st)
+	return keepRemainders(ctx, s, run, st, openToLook(s))
+}
+
+func keepRemainders(ctx context.Context, s *Service, run string, st *journal.State, made whenMade) error {
+	all, err := unnoted(ctx, s, run, st, made)
 	for _, m := range all {
 		if err := m.Keep(ctx, s.Store); err != nil {
 			return err
@@ -21,7 +85,7 @@ func (s *Service) noteRemainders(ctx context.Context, run string, st *journal.St
 }
 
 // unnoted is what noteRemainders has still to keep of a run. What was noted since the run ended stays as it is: a person may have mended it.
-func (s *Service) unnoted(ctx context.Context, run string, st *journal.State) ([]journal.Remainder, error) {
+func unnoted(ctx context.Context, s *Service, run string, st *journal.State, made whenMade) ([]journal.Remainder, error) {
 	var own []journal.Remainder
 	switch {
 	case st.Outcome == journal.RunDone, st.Outcome == journal.RunUndone:
@@ -37,7 +101,7 @@ func (s *Service) unnoted(ctx context.Context, run string, st *journal.State) ([
 	}
 	var all []journal.Remainder
 	if st.Outcome == journal.RunDone {
-		taken, err := s.takenUp(ctx, run, st, own)
+		taken, err := takenUp(ctx, s, run, st, own, made)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +120,7 @@ func (s *Service) unnoted(ctx context.Context, run string, st *journal.State) ([
 }
 
 // unnotedOn is what stays undone of a run that has ended and still has the cluster, as its process died before it noted that.
-func (s *Service) unnotedOn(ctx context.Context, cluster string) ([]journal.Remainder, error) {
+func unnotedOn(ctx context.Context, s *Service, cluster string, made whenMade) ([]journal.Remainder, error) {
 	lease, err := s.Store.Lease(ctx, lock.LeaseName(cluster))
 	if err != nil || lease.Holder == "" {
 		return nil, err
@@ -65,19 +129,19 @@ func (s *Service) unnotedOn(ctx context.Context, cluster string) ([]journal.Rema
 	if err != nil || !st.Outcome.Over() {
 		return nil, nil //nolint:nilerr // it is being made, or is damaged, which is told where runs are shown
 	}
-	all, err := s.unnoted(ctx, lease.Holder, st)
+	all, err := unnoted(ctx, s, lease.Holder, st, made)
 	if err != nil {
 		return nil, err
 	}
-	return sinceMade(ctx, cluster, s.Open, slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster }))
+	return sinceMade(ctx, cluster, made, slices.DeleteFunc(all, func(m journal.Remainder) bool { return m.Mended != "" || m.Cluster != cluster })), nil
 }
 
 // takenUp are the remainders of earlier runs that this one has mended: a target that it worked on, and did not leave out itself; a
 // runbook that was left half done, and is done now.
-func (s *Service) takenUp(ctx context.Context, run string, st *journal.State, own []journal.Remainder) ([]journal.Remainder, error) {
+func takenUp(ctx context.Context, s *Service, run string, st *journal.State, own []journal.Remainder, made whenMade) ([]journal.Remainder, error) {
 	var all []journal.Remainder
 	for _, name := range st.Header.AllClusters() {
-		open, err := s.notedOn(ctx, name)
+		open, err := notedOn(ctx, s, name, made)
 		if err != nil {
 			return nil, err
 		}

@@ -157,7 +157,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		if s.Shared != nil {
 			p.Shared = append(p.Shared, s.Shared(name)...)
 		}
-		left, err := s.OpenRemainders(ctx, name)
+		left, err := openRemainders(ctx, s, name, whileOpen(on))
 		if err != nil {
 			return nil, err
 		}
@@ -313,35 +313,7 @@ func (s *Service) Evidence(ctx context.Context, run string) (journal.Evidence, e
 // OpenRemainders are what earlier runs of this store have left undone on a cluster, and nobody has mended since. What was left on a lab
 // is gone with it: another of that name, made later, has nothing of it.
 func (s *Service) OpenRemainders(ctx context.Context, cluster string) ([]journal.Remainder, error) {
-	noted, err := s.notedOn(ctx, cluster)
-	if err != nil {
-		return nil, err
-	}
-	late, err := s.unnotedOn(ctx, cluster)
-	return append(noted, late...), err
-}
-
-// notedOn is OpenRemainders by the records alone.
-func (s *Service) notedOn(ctx context.Context, cluster string) ([]journal.Remainder, error) {
-	open, err := journal.OpenRemainders(ctx, s.Store, cluster)
-	if err != nil {
-		return nil, err
-	}
-	return sinceMade(ctx, cluster, s.Open, open)
-}
-
-// sinceMade are those of some remainders that the cluster still has: what was left before its servers were made is gone.
-func sinceMade(ctx context.Context, name string, reach func(context.Context, string) (*cluster.Cluster, error), open []journal.Remainder) ([]journal.Remainder, error) {
-	if len(open) == 0 {
-		return nil, nil
-	}
-	on, err := reach(ctx, name)
-	if err != nil {
-		return open, nil //nolint:nilerr // it is not known when it was made: what was left is said
-	}
-	made := on.Made
-	open = slices.DeleteFunc(open, func(m journal.Remainder) bool { return m.At.Before(made) })
-	return open, on.Close()
+	return openRemainders(ctx, s, cluster, openToLook(s))
 }
 
 // Unreleased are the clusters that a run has not given back though it has ended, and nobody is about to.

@@ -282,7 +282,7 @@ func past(cause error) bool {
 
 // rememberShown keeps what the run leaves undone, and how long the steps took, for the estimates of later runs.
 func rememberShown(ctx context.Context, r *runner) error {
-	if err := r.service.noteRemainders(ctx, r.journal.Run(), r.state); err != nil {
+	if err := keepRemainders(ctx, r.service, r.journal.Run(), r.state, whileOpen(r.cluster)); err != nil {
 		return err
 	}
 	if r.state.Outcome != journal.RunDone {
