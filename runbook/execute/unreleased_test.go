@@ -3,6 +3,8 @@ package execute
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +183,36 @@ func TestASlowClusterIsReleasedByTheCommandThatIsAdvised(t *testing.T) {
 	b.endsUnreleased(t, run, shared)
 	if gave, err := b.GiveBack(t.Context(), run); !gave || err != nil || shared.Has.Run != "" {
 		t.Errorf("gave back %v, %v, claimed by %q", gave, err, shared.Has.Run)
+	}
+}
+
+// A run that was refused after it had claimed a cluster, which then did not let the claim be removed, holds up nobody: there is no such run that
+// anybody could resume.
+func TestTheClaimOfARunThatNeverBeganIsPassedOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shared := &runbooktest.MemoryLock{}
+	b.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return lookedAt{shared} }
+	q := Request{Book: b.parse(`{runbook: test/one, steps: [{id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}]}`), Cluster: "lab1"}
+	p, err := b.Prepare(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.folder, "a"), nil, 0o600); err != nil { // the plan is another by now
+		t.Fatal(err)
+	}
+	shared.Mute = true
+	var changed *ChangedPlanError
+	if _, err := b.Service.Begin(t.Context(), p); !errors.As(err, &changed) || shared.Has.Run == "" {
+		t.Fatalf("%v, claimed by %q", err, shared.Has.Run)
+	}
+	refused := shared.Has.Run
+	shared.Mute = false
+	if p, err = b.Prepare(t.Context(), q); err != nil || p.Unreleased != nil || p.Held != nil {
+		t.Errorf("the plan: %+v, %v", p, err)
+	}
+	if run, err := b.Service.Begin(t.Context(), p); err != nil || shared.Has.Run != run {
+		t.Errorf("the next run: %v, claimed by %q, after %q", err, shared.Has.Run, refused)
 	}
 }
 

@@ -17,10 +17,31 @@ import (
 	"plimsoll/runbook/journal"
 )
 
-// ended tells whether a run of this store has ended for good.
+// ended tells whether a run of this store has ended for good, or was refused before it began.
 func (l *Locks) ended(ctx context.Context, run string) bool {
 	st, err := journal.Load(ctx, l.Store, l.Actions, run)
+	if errors.Is(err, durable.ErrNoRun) {
+		return l.neverBegan(ctx, run)
+	}
 	return err == nil && st.Outcome.Over()
+}
+
+// neverBegun is the kind of the records of runs that were refused after they had claimed a cluster, which did not let the claim be removed: no
+// command about such a run could do it.
+const neverBegun = "never begun"
+
+func (l *Locks) noteNeverBegun(ctx context.Context, run, cluster string) error {
+	data, err := json.Marshal(cluster)
+	if err != nil {
+		return fmt.Errorf("note that the claim of run %s stays: %w", run, err)
+	}
+	return l.Store.Keep(ctx, neverBegun, run, data)
+}
+
+// neverBegan tells whether there is such a record. Its claim is passed over.
+func (l *Locks) neverBegan(ctx context.Context, run string) bool {
+	all, err := l.Store.Records(ctx, neverBegun, run)
+	return err == nil && len(all) > 0 && l.unmade(ctx, run)
 }
 
 // Clearing is how long a cluster may take to let the claim of a run that has ended be cleared: it need not be, to be passed over.

@@ -128,7 +128,7 @@ func (l *Locks) Lock(ctx context.Context, h *journal.Header, run string, create 
 	if err != nil {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
-		err = errors.Join(err, all.Release(limited, func(string, error) error { return nil }))
+		err = errors.Join(err, all.Release(limited, func(cluster string, _ error) error { return l.noteNeverBegun(limited, run, cluster) }))
 	}
 	return errors.Join(err, on.Close())
 }

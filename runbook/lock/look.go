@@ -39,7 +39,13 @@ func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) (lef
 	limited, cancel := context.WithTimeout(ctx, LongPatience)
 	defer cancel()
 	err = looker.Look(limited, name)
-	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) && claimed.Run != "" && l.ended(ctx, claimed.Run) {
+	claimed := (*action.ClaimedError)(nil)
+	switch {
+	case !errors.As(err, &claimed) || claimed.Run == "":
+		return left, err
+	case l.neverBegan(ctx, claimed.Run):
+		return left, nil
+	case l.ended(ctx, claimed.Run):
 		return &Unreleased{Cluster: name, Run: claimed.Run}, nil
 	}
 	return left, err
