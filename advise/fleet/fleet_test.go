@@ -48,7 +48,7 @@ func TestAdviceFromWhatWasKept(t *testing.T) {
 	all, err := Advise(t.Context(), series, Span{From: from, To: to, Every: 5 * time.Minute},
 		price.Of{Catalogue: catalogue, Now: to}, func(cluster, _ string) Place {
 			if cluster == "blog" {
-				return Place{Class: "db.r5.2xlarge", Region: "ap-northeast-2"}
+				return Place{Class: "db.r5.2xlarge", Region: "eu-central-2"}
 			}
 			return Place{Class: "db.r5.4xlarge", Region: "us-east-1"}
 		})
@@ -61,7 +61,7 @@ func TestAdviceFromWhatWasKept(t *testing.T) {
 	if f := all[0].Findings[0]; len(f.Options) < 2 || f.Options[0].Name != "leave it" {
 		t.Errorf("three weeks with room: %+v", f)
 	}
-	if p := all[1].Findings[0].Options[0].Price; p.Known() || all[1].Region != "ap-northeast-2" || !all[0].Findings[0].Options[0].Price.Known() {
+	if p := all[1].Findings[0].Options[0].Price; p.Known() || all[1].Region != "eu-central-2" || !all[0].Findings[0].Options[0].Price.Known() {
 		t.Errorf("in %s, of which the catalogue has no prices: %+v", all[1].Region, p)
 	}
 	if f := all[1].Findings[0]; len(f.Options) != 1 || len(all[1].Unknown) != 1 {

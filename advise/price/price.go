@@ -263,10 +263,18 @@ func (o Of) price(month, apart float64, source string) advise.Price {
 		p.Date, p.Source = s.Date, s.Text+", read on "+s.Date
 		if day, err := time.Parse(time.DateOnly, s.Date); err == nil && o.Now.Sub(day) > old {
 			p.Old = true
-			p.Source += " (half a year old or more)"
+			p.Source += " (" + ageOf(o.Now.Sub(day)) + ")"
 		}
 	}
 	return p
+}
+
+// ageOf says how old an old price is.
+func ageOf(age time.Duration) string {
+	if years := int(age.Hours() / 24 / 365.25); years > 1 {
+		return fmt.Sprintf("more than %d years old", years)
+	}
+	return "half a year old or more"
 }
 
 // ClassNames are the classes, sorted.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -94,6 +95,29 @@ func TestTheSourcesOfASum(t *testing.T) {
 	p := of.Class("db.m5.2xlarge").Plus(of.Volume("gp2", 80, 0, 0, true))
 	if want := c.Sources["several"].Text + ", read on 2026-11-23; " + c.Sources["guide"].Text + ", read on 2026-06-01 (half a year old or more)"; p.Source != want || p.Date != "2026-06-01" || !p.Old {
 		t.Errorf("%q, %s", p.Source, p.Date)
+	}
+}
+
+// Other regions than us-east-1 have the prices that could be read, with their interval and their age; what could not is unknown.
+func TestPricesOfOtherRegions(t *testing.T) {
+	c, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := Of{Catalogue: c, Region: "ap-northeast-2", Now: today}
+	p := of.Class("db.r5.2xlarge")
+	if math.Abs(p.Month-1.14*Hours) > 1e-9 || math.Abs(p.High/p.Month-1.02) > 1e-9 || !p.Old || !strings.HasSuffix(p.Source, ", read on 2021-03-30 (more than 5 years old)") {
+		t.Errorf("%+v", p)
+	}
+	if p := of.Volume("gp3", 100, 0, 0, true); math.Abs(p.Month-13.1) > 1e-9 || p.Old {
+		t.Errorf("%+v", p)
+	}
+	if p := of.Class("db.r8g.large"); p.Known() || p.Unknown != "the price of db.r8g.large in ap-northeast-2 is not in the catalogue" {
+		t.Errorf("%+v", p)
+	}
+	of.Region = "us-west-2"
+	if p := of.Class("db.m5.16xlarge"); p.Known() {
+		t.Errorf("the table has the price of a Local Zone there: %+v", p)
 	}
 }
 

@@ -20,14 +20,14 @@ func TestPricesAreOfTheRegionOfTheCluster(t *testing.T) {
 	}
 	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/none")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	seoul := &cluster.AWS{Region: "ap-northeast-2"}
+	zurich := &cluster.AWS{Region: "eu-central-2"}
 	for _, c := range []struct {
 		name, flag, environment string
 		at                      *cluster.AWS
 		want                    string
 	}{
-		{"of the inventory", "", "", seoul, "ap-northeast-2"},
-		{"the flag comes first", "eu-west-1", "", seoul, "eu-west-1"},
+		{"of the inventory", "", "", zurich, "eu-central-2"},
+		{"the flag comes first", "eu-west-1", "", zurich, "eu-west-1"},
 		{"not at AWS", "", "", nil, "us-east-1"},
 		{"of the person's configuration", "", "eu-central-1", &cluster.AWS{}, "eu-central-1"},
 		{"nobody says which", "", "", &cluster.AWS{}, ""},
@@ -47,15 +47,15 @@ func TestPricesAreOfTheRegionOfTheCluster(t *testing.T) {
 	}
 	in.Class, in.Volume, in.Balance = "db.m5.2xlarge", &storage.Volume{Type: "gp2", GiB: 80, Managed: true}, math.NaN()
 	in.Seen = &advise.Seen{Disk: &advise.DiskUse{IOPS: advise.Figure{Mean: 300, Low: 290, High: 310}, Peak: 320}}
-	in.Prices.Region = o.region(t.Context(), seoul)
+	in.Prices.Region = o.region(t.Context(), zurich)
 	r := findings.Report(in)
 	for _, option := range r.Findings[0].Options {
-		if option.Price.Known() || option.Change.Known() && option.Name != "leave it" || option.Advised || option.Price.Unknown != "the catalogue has no prices of ap-northeast-2" {
+		if option.Price.Known() || option.Change.Known() && option.Name != "leave it" || option.Advised || option.Price.Unknown != "the catalogue has no prices of eu-central-2" {
 			t.Errorf("%s: %+v, %+v, advised %v", option.Name, option.Price, option.Change, option.Advised)
 		}
 	}
-	at := (&instanceOptions{}).places(t.Context(), &inventory.Inventory{Clusters: map[string]inventory.Cluster{"shop": {AWS: &inventory.AWS{Region: "ap-northeast-2"}}}}, map[string]string{"shop": "db.m5.2xlarge"})
-	if p := at("shop", "n1"); p.Region != "ap-northeast-2" || p.Class != "db.m5.2xlarge" {
+	at := (&instanceOptions{}).places(t.Context(), &inventory.Inventory{Clusters: map[string]inventory.Cluster{"shop": {AWS: &inventory.AWS{Region: "eu-central-2"}}}}, map[string]string{"shop": "db.m5.2xlarge"})
+	if p := at("shop", "n1"); p.Region != "eu-central-2" || p.Class != "db.m5.2xlarge" {
 		t.Errorf("advise instance: %+v", p)
 	}
 	if p := at("blog", "n1"); p.Region != "us-east-1" || p.Class != "" {
