@@ -49,7 +49,7 @@ steps:
 	_ = dies.Wait() // it was killed
 	says(t, 0, "stopped at 0 %, no process executes it", "runbook", "status")
 	dead := runOn(t, "orders", "running")
-	says(t, 0, "no process executes it; plimsoll runbook resume "+dead+" continues it, plimsoll runbook cancel "+dead+" ends it", "runbook", "status", dead)
+	says(t, 0, "no process executes it; plimsoll runbook resume "+dead+" continues it, plimsoll runbook cancel "+dead+" ends it, or says why it cannot", "runbook", "status", dead)
 	says(t, 0, `"abandoned": true`, "runbook", "status", dead, "--json")
 	_, said, code := typed(t, "runbook", "run", "quick.yaml", "--cluster", "orders2", "--yes")
 	if _, err := os.Stat("b"); code != 0 || err != nil || !strings.Contains(said, "(Ctrl-C parks it)") || !strings.Contains(said, "which was resumed: done") {

@@ -33,6 +33,7 @@ func (w *relational) repair(ctx context.Context, bad []string) {
 	if primary == "" {
 		if r := w.program.do(ctx, nil, "runbook", "run", "mysql/failover", "--cluster", w.name, "--yes", "--json"); r.code != 0 {
 			w.say("  nobody leads: %s", tail(r.err, 600))
+			w.lead(ctx, r.err)
 		}
 		primary = w.primary()
 	}
@@ -50,6 +51,19 @@ func (w *relational) repair(ctx context.Context, bad []string) {
 			w.result.Anew++
 			w.quietly(ctx, "mysql/remove-replica", "-i", "node="+v.node, "-i", "drain=0s")
 			w.quietly(ctx, "mysql/add-replica")
+		}
+	}
+}
+
+// lead makes a server the primary where Plimsoll advises that, as a person does who does not know which: the refusals name it.
+func (w *relational) lead(ctx context.Context, advice string) {
+	if !strings.Contains(advice, "plimsoll runbook plan mysql/promote --cluster "+w.name+" -i node=NODE") {
+		return
+	}
+	for _, n := range w.nodes() {
+		w.drive(ctx, &scenario{book: "mysql/promote", args: []string{"mysql/promote", "--cluster", w.name, "-i", "node=" + n}, forward: true}, 1)
+		if w.primary() != "" {
+			return
 		}
 	}
 }

@@ -97,8 +97,8 @@ func refuseLeaderless(cluster string, all []peer) error {
 	}
 	return &hint.PermanentError{
 		Reason: "every node answers, and none accepts writes: a change was perhaps stopped in its middle",
-		Advice: fmt.Sprintf("go on in the state folder where that run was begun (plimsoll runbook status lists it): plimsoll runbook resume RUN, or plimsoll runbook cancel RUN --undo. If that folder is lost, write a runbook promote.yaml with one step, "+
-			"uses: mysql.promote, for the server with the most transactions, and run it: plimsoll runbook run promote.yaml --cluster %[1]s --break-lock REASON; then, for every node that follows nobody: plimsoll runbook run mysql/rejoin --cluster %[1]s -i node=NODE", hint.Quoted(cluster)),
+		Advice: fmt.Sprintf("plimsoll runbook status, in the state folder where such a run was begun, says how it goes on. If there is none, make a server the primary: "+
+			"plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE; then, for every node that follows nobody: plimsoll runbook plan mysql/rejoin --cluster %[1]s -i node=NODE", hint.Quoted(cluster)),
 	}
 }
 

@@ -85,11 +85,11 @@ func TestAClusterThatNobodyLeadsIsToldHowToGetAPrimary(t *testing.T) {
 	site := standIns{"n1": closed(), "n2": following()}.cluster(t)
 	_, err := (&confirmDead{Node: "n1"}).look(t.Context(), site)
 	var permanent *hint.PermanentError
-	if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql.promote") || !strings.Contains(permanent.Advice, "promote.yaml --cluster "+hint.Quoted(site.Name)+" --break-lock") {
+	if !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "plimsoll runbook plan mysql/promote --cluster "+hint.Quoted(site.Name)+" -i node=NODE") {
 		t.Errorf("failover: %v", err)
 	}
 	_, err = (&checkSwitchover{From: "n1", To: "n2"}).behind(t.Context(), site)
-	if permanent = nil; !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql.promote") {
+	if permanent = nil; !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql/promote") {
 		t.Errorf("switchover: %v", err)
 	}
 	site = standIns{"n1": {is: engine.ReplicationStatus{}}, "n2": following()}.cluster(t)

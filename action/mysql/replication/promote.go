@@ -63,11 +63,12 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case s.mariadb && m[keptNow] == cannotBeKept:
 		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
 	}
-	return f, p.observeSilent(ctx, s, &f)
+	return f, p.observeOthers(ctx, s, &f)
 }
 
-// observeSilent notes the nodes that do not answer, where nobody looked after them: with an old primary, the steps before have.
-func (p *promote) observeSilent(ctx context.Context, s *server, f *action.CheckResult) error {
+// observeOthers notes the nodes that do not answer, and those whose transactions would be given up, where nobody looked after them: with an old
+// primary, the steps before have. It refuses a server that only lacks what another has.
+func (p *promote) observeOthers(ctx context.Context, s *server, f *action.CheckResult) error {
 	if p.Old != "" {
 		return nil
 	}
@@ -75,9 +76,28 @@ func (p *promote) observeSilent(ctx context.Context, s *server, f *action.CheckR
 	if err != nil {
 		return err
 	}
+	has, err := s.executed(ctx)
+	if err != nil {
+		return err
+	}
 	for _, o := range others {
 		if !o.answers() {
 			f.Observed["silent_"+o.name] = "does not answer"
+			continue
+		}
+		other, err := serverOf(ctx, s.on, o.name)
+		if err != nil {
+			return err
+		}
+		had, err := other.executed(ctx)
+		if err != nil {
+			return err
+		}
+		switch lacks, more := had.Without(has).Count(), has.Without(had).Count(); {
+		case lacks > 0 && more > 0:
+			f.Observed["apart_"+o.name] = lacks
+		case lacks > 0:
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), lacks, o.name), Advice: "promote a server that lacks none: mysql/promote -i node=" + o.name}
 		}
 	}
 	return nil
@@ -85,19 +105,28 @@ func (p *promote) observeSilent(ctx context.Context, s *server, f *action.CheckR
 
 var _ action.ApprovalDemander = (*promote)(nil)
 
-// ApprovalReason is that a node which does not answer may take writes, or may have what the new primary lacks.
+// ApprovalReason is that a node which does not answer may take writes, or may have what the new primary lacks, or that one which answers has it.
 func (p *promote) ApprovalReason(f action.CheckResult) string {
-	var silent []string
+	var reasons []string
+	if silent := nodesOf(f, "silent_"); len(silent) > 0 {
+		reasons = append(reasons, fmt.Sprintf("%s does not answer: it may accept writes, or begin to when it answers again, and may have transactions that %s lacks. Make sure that it cannot", strings.Join(silent, ", "), p.Node))
+	}
+	for _, node := range nodesOf(f, "apart_") {
+		reasons = append(reasons, fmt.Sprintf("%s has %v transactions that %s lacks, and lacks some that it has: those of %[1]s would be given up", node, f.Observed["apart_"+node], p.Node))
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// nodesOf are the nodes of which something was observed, sorted.
+func nodesOf(f action.CheckResult, prefix string) []string {
+	var nodes []string
 	for name := range f.Observed {
-		if node, is := strings.CutPrefix(name, "silent_"); is {
-			silent = append(silent, node)
+		if node, is := strings.CutPrefix(name, prefix); is {
+			nodes = append(nodes, node)
 		}
 	}
-	if len(silent) == 0 {
-		return ""
-	}
-	slices.Sort(silent)
-	return fmt.Sprintf("%s does not answer: it may accept writes, or begin to when it answers again, and may have transactions that %s lacks. Make sure that it cannot", strings.Join(silent, ", "), p.Node)
+	slices.Sort(nodes)
+	return nodes
 }
 
 // canLead refuses servers that others cannot follow.

@@ -33,7 +33,7 @@ func (a *applyRelayLog) Check(ctx context.Context, on *cluster.Cluster) (action.
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if is.Primary() { // it was promoted: there is nothing to apply
+	if is.Primary() || len(is.Sources) == 0 { // it was promoted, or has no relay log: there is nothing to apply
 		return action.CheckResult{State: action.Satisfied}, nil
 	}
 	if err := whyStalled(s, is); err != nil {

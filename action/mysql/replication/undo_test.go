@@ -110,7 +110,12 @@ func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
 
 // A promotion by itself asks a person about nodes that do not answer. One after others steps does not: they have looked after the old primary.
 func TestAPromotionAsksAboutNodesThatDoNotAnswer(t *testing.T) {
-	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: func(string) (string, error) { return "1", nil }}
+	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: func(statement string) (string, error) {
+		if strings.Contains(strings.ToLower(statement), "gtid") {
+			return "", nil
+		}
+		return "1", nil
+	}}
 	on := standIns{"n1": {silent: gone}, "n2": n2}.cluster(t)
 	for old, want := range map[string]string{"": "n1 does not answer: it may accept writes", "n1": ""} {
 		p := &promote{Node: "n2", Old: old}
@@ -118,6 +123,46 @@ func TestAPromotionAsksAboutNodesThatDoNotAnswer(t *testing.T) {
 		if why := p.ApprovalReason(f); err != nil || !strings.HasPrefix(why, want) || want == "" && why != "" {
 			t.Errorf("old %q: asks %q, %v, want %q", old, why, err, want)
 		}
+	}
+}
+
+// A promotion by itself refuses a server that only lacks what another has, and asks a person where each has transactions of its own.
+func TestAPromotionByItselfGivesUpNothingUnasked(t *testing.T) {
+	const one, other = "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-", "9e11fa47-71ca-11e1-9e33-c80aa9429562:1-"
+	with := func(executed string, id string) *standIn {
+		return &standIn{is: engine.ReplicationStatus{ServerID: id, ReadOnly: true}, answers: func(statement string) (string, error) {
+			if strings.Contains(strings.ToLower(statement), "gtid_executed") {
+				return executed, nil
+			}
+			return "1", nil
+		}}
+	}
+	for name, c := range map[string]struct{ n1, n2, refuses, asks string }{
+		"as much":        {one + "7", one + "7", "", ""},
+		"less":           {one + "7", one + "5", "n2 lacks 2 transactions that n1 has", ""},
+		"more":           {one + "5", one + "7", "", ""},
+		"each its own":   {one + "7", one + "5," + other + "3", "", "n1 has 2 transactions that n2 lacks, and lacks some that it has: those of n1 would be given up"},
+		"nothing at all": {"", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &promote{Node: "n2"}
+			f, err := p.Check(t.Context(), standIns{"n1": with(c.n1, "1"), "n2": with(c.n2, "2")}.cluster(t))
+			var refused *hint.PermanentError
+			if c.refuses == "" && err != nil || c.refuses != "" && (!errors.As(err, &refused) || refused.Reason != c.refuses || !strings.Contains(refused.Advice, "mysql/promote -i node=n1")) {
+				t.Fatalf("%v, want %q", err, c.refuses)
+			}
+			if why := p.ApprovalReason(f); why != c.asks {
+				t.Errorf("asks %q, want %q", why, c.asks)
+			}
+		})
+	}
+}
+
+// A server that has no relay log has nothing to apply before it is promoted.
+func TestAServerThatFollowsNobodyHasNoRelayLog(t *testing.T) {
+	f, err := (&applyRelayLog{Node: "n1"}).Check(t.Context(), standIns{"n1": {is: engine.ReplicationStatus{ReadOnly: true}}}.cluster(t))
+	if err != nil || f.State != action.Satisfied {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 

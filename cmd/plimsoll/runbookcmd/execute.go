@@ -105,7 +105,7 @@ func (e sessionError) Hint() string {
 	if claimed := (*action.ClaimedError)(nil); errors.As(e.err, &claimed) && claimed.Past() {
 		return journal.OfRun(claimed.Hint(), e.run) // to resume it would be refused again
 	}
-	how := fmt.Sprintf("plimsoll runbook resume %s continues it, plimsoll runbook cancel %s ends it", e.run, e.run)
+	how := (&journal.State{}).ContinueHint(e.run)
 	var inner console.Hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
 		return journal.OfRun(inner.Hint(), e.run) + "; then " + how
