@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"plimsoll/action"
-	"plimsoll/action/mysql/replication"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
@@ -33,8 +32,8 @@ type locks struct {
 const unheard = 30 * time.Second
 
 // takeLock waits a moment: the server may not have noticed yet that whoever had the lock has died.
-const takeLock = "SELECT IF(IS_USED_LOCK('" + replication.ClaimLock + "') <=> CONNECTION_ID(), 1, GET_LOCK('" + replication.ClaimLock + "', 1)), IS_USED_LOCK('" +
-	replication.ClaimLock + "')"
+const takeLock = "SELECT IF(IS_USED_LOCK('" + admin.ClaimLock + "') <=> CONNECTION_ID(), 1, GET_LOCK('" + admin.ClaimLock + "', 1)), IS_USED_LOCK('" +
+	admin.ClaimLock + "')"
 
 // take takes the locks of nodes, or finds that they are ours; *action.ClaimedError when another has one, any other error when it
 // cannot be told.
@@ -68,7 +67,7 @@ func (l *locks) kept(ctx context.Context) error {
 		return errLockedAnew
 	}
 	for _, session := range l.sessions() {
-		row, err := ask(ctx, session, "SELECT IS_USED_LOCK('"+replication.ClaimLock+"') <=> CONNECTION_ID()")
+		row, err := ask(ctx, session, "SELECT IS_USED_LOCK('"+admin.ClaimLock+"') <=> CONNECTION_ID()")
 		if err != nil || len(row) == 0 || row[0] != "1" {
 			return errors.Join(errLockedAnew, l.lose())
 		}
@@ -134,7 +133,7 @@ func (l *locks) free(ctx context.Context, on *cluster.Cluster, node string, c ac
 	}
 	err = on.Use(ctx, node, func(session engine.Session) (refused error) {
 		for range 4 { // a connection may just be ending
-			row, err := ask(ctx, session, admin.LockHolder(replication.ClaimLock))
+			row, err := ask(ctx, session, admin.LockHolder(admin.ClaimLock))
 			if err != nil {
 				return err
 			}

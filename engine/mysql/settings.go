@@ -30,6 +30,9 @@ func (c *control) Setting(ctx context.Context, name string) (string, error) {
 // Change sets a global variable. It holds for sessions that begin after it where the server keeps a copy in each.
 func (c *control) Change(ctx context.Context, name, value string) error {
 	wanted := variableName(name)
+	if off := strings.ToUpper(value); wanted == readOnly && (off == "OFF" || off == "0") {
+		return c.takeWrites(ctx)
+	}
 	err := c.set(ctx, wanted, admin.Value(value))
 	if engine.CodeOf(err) == wrongType && admin.Value(value) != admin.Text(value) {
 		err = c.set(ctx, wanted, admin.Text(value)) // a text that looks like a number
@@ -43,6 +46,41 @@ func (c *control) Change(ctx context.Context, name, value string) error {
 		return fmt.Errorf("set the variable %s: %w", wanted, err)
 	}
 	return nil
+}
+
+// readOnly is the variable by which a server refuses writes.
+const readOnly = "read_only"
+
+// takeWrites makes the server take writes, unless the order comes too late or another run has taken the lock of the cluster meanwhile.
+func (c *control) takeWrites(ctx context.Context) error {
+	return c.use(ctx, func(s *session) error {
+		value := func(ctx context.Context, query string) (string, error) {
+			rows, err := s.Table(ctx, query)
+			if err != nil || len(rows) == 0 {
+				return "", err
+			}
+			for _, value := range rows[0] {
+				return value, nil
+			}
+			return "", nil // NULL
+		}
+		statements, err := admin.Open(ctx, value, admin.OpensWithin, readOnly)
+		if err != nil {
+			return fmt.Errorf("set the variable %s: %w", readOnly, err)
+		}
+		for _, statement := range statements {
+			if err := s.Exec(ctx, statement, nil); err != nil {
+				return fmt.Errorf("set the variable %s: %w", readOnly, err)
+			}
+		}
+		switch is, err := value(ctx, admin.Global(readOnly)); {
+		case err != nil:
+			return fmt.Errorf("read the variable %s: %w", readOnly, err)
+		case is != "0" && is != "OFF":
+			return fmt.Errorf("the server stays read-only: it took longer than %s to take writes, or another run has taken the lock %s", admin.OpensWithin, admin.ClaimLock)
+		}
+		return nil
+	})
 }
 
 const (

@@ -23,6 +23,7 @@ func (w *relational) repair(ctx context.Context, bad []string) {
 	if len(w.ill(5*time.Second)) == 0 {
 		return
 	}
+	w.release(ctx)
 	primary := w.primary()
 	for _, v := range w.look() {
 		left := slices.ContainsFunc(w.ended.Left, func(l struct{ Target, Why string }) bool { return l.Target == v.node })
@@ -51,6 +52,17 @@ func (w *relational) repair(ctx context.Context, bad []string) {
 			w.result.Anew++
 			w.quietly(ctx, "mysql/remove-replica", "-i", "node="+v.node, "-i", "drain=0s")
 			w.quietly(ctx, "mysql/add-replica")
+		}
+	}
+}
+
+// release types what the status advises about clusters that ended runs have not released.
+func (w *relational) release(ctx context.Context) {
+	for _, line := range strings.Split(w.program.do(ctx, nil, "runbook", "status").out, "\n") {
+		if _, advice, is := strings.Cut(line, "has not released it; plimsoll runbook resume "); is {
+			run, _, _ := strings.Cut(advice, " ")
+			s := w.program.do(ctx, nil, "runbook", "resume", run, "--yes")
+			w.say("  %s: code %d: %s", s.line(), s.code, tail(strings.TrimSpace(s.err), 300))
 		}
 	}
 }

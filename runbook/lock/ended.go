@@ -227,6 +227,14 @@ func (m *tidied) Claim(ctx context.Context, c action.Claim) error {
 	return m.ClusterLock.Claim(ctx, c)
 }
 
+// Clear removes the claim that was met too: it may be the one that stands where this run had no primary to write its own over it.
+func (m *tidied) Clear(ctx context.Context, c action.Claim) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.Past = m.past
+	return m.ClusterLock.Clear(ctx, c)
+}
+
 // breakLock takes a cluster from a run of this store whose owner has not prolonged its lease.
 func (l *Locks) breakLock(ctx context.Context, cluster string) (run string, err error) {
 	lease, err := l.Store.Lease(ctx, LeaseName(cluster))

@@ -258,7 +258,7 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *serverPair) 
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("%s still accepts writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
 	}
-	if err := s.to.do(ctx, "accept writes", s.to.TakeWrites()...); err != nil {
+	if err := s.to.takeWrites(ctx); err != nil {
 		return 0, err
 	}
 	return time.Since(began), nil

@@ -2,6 +2,8 @@ package channel
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"plimsoll/cluster"
 	"plimsoll/engine/mysql/admin"
@@ -37,7 +39,8 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	return s.do(ctx, "keep who takes writes", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
 }
 
-// refuse has it refuse writes, and go on so after a restart; release, take them.
+// refuse has it refuse writes, and first after its next start; release, take them, and last after its next start: cut off in between, it must not
+// take them then while another may.
 func (s *server) refuse(ctx context.Context) error {
 	if err := s.keepReadOnly(ctx, true); err != nil {
 		return err
@@ -46,8 +49,33 @@ func (s *server) refuse(ctx context.Context) error {
 }
 
 func (s *server) release(ctx context.Context) error {
-	if err := s.keepReadOnly(ctx, false); err != nil {
+	if err := s.takeWrites(ctx); err != nil {
 		return err
 	}
-	return s.do(ctx, "accept writes", s.TakeWrites()...)
+	return s.keepReadOnly(ctx, false)
+}
+
+// opensOrNot is how long a server may take until it is known whether it takes writes. Its order is void long before.
+const opensOrNot = 10 * time.Second
+
+// takeWrites makes it take writes now, unless the order comes too late; on RDS its parameter group says who may write. With read_only MySQL takes
+// super_read_only back too.
+func (s *server) takeWrites(ctx context.Context) error {
+	if len(s.RefuseWrites()) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, opensOrNot, fmt.Errorf("%s does not answer within %s: whether it accepts writes is not known", s.name, opensOrNot))
+	defer cancel()
+	statements, err := admin.Open(ctx, s.value, admin.OpensWithin, "read_only")
+	if err != nil {
+		return err
+	}
+	if err := s.do(ctx, "accept writes", statements...); err != nil {
+		return err
+	}
+	is, err := s.variable(ctx, "read_only")
+	if err == nil && is != "OFF" {
+		err = fmt.Errorf("%s stays read-only: it took longer than %s to take writes, or another run has taken the lock %s", s.name, admin.OpensWithin, admin.ClaimLock)
+	}
+	return err
 }

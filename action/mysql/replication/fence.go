@@ -73,14 +73,24 @@ func (f *fence) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	}
 	comes, err := comesBack(ctx, n)
 	out.Observed[fenceRuns], out.Observed[fenceWays], out.Observed[fenceModes] = runs, true, comes
-	if !runs && comes != "writable" {
+	if !runs && comes == comesReadOnly {
 		out.State = action.Satisfied
 	}
 	return out, err
 }
 
-// ApprovalReason names what could happen when a server cannot be reached at all.
+// What a server does after its next start.
+const (
+	comesReadOnly = "read only"
+	comesWritable = "writable"
+	comesUnknown  = "unknown" // only its machine knows: Plimsoll does not write its option file
+)
+
+// ApprovalReason names what could happen when a server cannot be reached at all, and when it can be ended but nobody knows how it comes back.
 func (f *fence) ApprovalReason(found action.CheckResult) string {
+	if found.State != action.Satisfied && found.Observed[fenceModes] == comesUnknown {
+		return fmt.Sprintf("Plimsoll ends the process of %s, but %s. Make sure that it cannot start by itself", f.Node, f.mayComeBack())
+	}
 	if can, known := found.Observed[fenceWays].(bool); known && !can {
 		why := ""
 		if found.Reason != "" {
@@ -90,6 +100,11 @@ func (f *fence) ApprovalReason(found action.CheckResult) string {
 			"Make sure by other means that it is down or disconnected", f.Node, why)
 	}
 	return ""
+}
+
+// mayComeBack is what is to be done about a server of which only its machine knows how it starts.
+func (f *fence) mayComeBack() string {
+	return f.Node + " may accept writes after its next start: put read_only = ON into its option file, or do not let its service start, until mysql/rejoin -i node=" + f.Node
 }
 
 // answering connects to the node, with little patience.
@@ -118,13 +133,13 @@ func runsThere(ctx context.Context, n cluster.Node) (bool, error) {
 func comesBack(ctx context.Context, n cluster.Node) (string, error) {
 	own, ok := n.Server.(cluster.Assignable)
 	if !ok {
-		return "unknown", nil
+		return comesUnknown, nil
 	}
 	settings, err := own.Assigned(ctx)
 	if settings[modeNow] == "ON" {
-		return "read only", err
+		return comesReadOnly, err
 	}
-	return "writable", err
+	return comesWritable, err
 }
 
 func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -169,7 +184,11 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if b, ok := n.Server.(cluster.FaultProneServer); ok {
 		end = b.Kill // it hangs: it would not end cleanly
 	}
-	return action.Facts{"way": "ended"}, errors.Join(kept, end(ctx))
+	out := action.Facts{"way": "ended"}
+	if comes, err := comesBack(ctx, n); err == nil && comes == comesUnknown {
+		out[action.LeftOut] = map[string]any{f.Node: f.mayComeBack()}
+	}
+	return out, errors.Join(kept, end(ctx))
 }
 
 // Verify accepts what a person has approved, though the server cannot be reached.
@@ -178,6 +197,9 @@ func (f *fence) Verify(ctx context.Context, on *cluster.Cluster, output action.F
 		return nil
 	}
 	found, err := f.Check(ctx, on)
+	if err == nil && found.Observed[fenceModes] == comesUnknown && found.Observed[fenceRuns] == false {
+		return nil // a person was asked, and it is noted
+	}
 	if err == nil && found.State != action.Satisfied {
 		err = fmt.Errorf("%s is not fenced: %v", f.Node, found.Observed)
 	}

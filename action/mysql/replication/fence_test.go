@@ -3,6 +3,8 @@ package replication
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,54 @@ var errUnreached = errors.New("ssh: no route to host")
 func (u *unreached) Running(context.Context) (bool, error) { return false, errUnreached }
 func (u *unreached) Start(context.Context) error           { return errUnreached }
 func (u *unreached) Stop(context.Context) error            { u.asked++; return errUnreached }
+
+// serviced is a server that a service manager starts: Plimsoll can end it, and does not know how it comes back.
+type serviced struct {
+	runs  bool
+	ended int
+}
+
+func (s *serviced) Running(context.Context) (bool, error) { return s.runs, nil }
+func (s *serviced) Start(context.Context) error           { s.runs = true; return nil }
+func (s *serviced) Stop(context.Context) error            { s.runs = false; s.ended++; return nil }
+
+// A primary that a service manager starts can be ended, and may accept writes after its next start: a person is asked, and it is noted until
+// mysql/rejoin.
+func TestAPrimaryThatMayComeBackWritableIsForAPersonToJudge(t *testing.T) {
+	for name, server := range map[string]*serviced{"it has ended": {}, "it hangs": {runs: true}} {
+		t.Run(name, func(t *testing.T) {
+			on := standIns{"n1": {silent: gone}}.cluster(t)
+			nodes, err := on.List(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodes[0].Server = server
+			on.List = func(context.Context) ([]cluster.Node, error) { return slices.Clone(nodes), nil }
+			f := &fence{Node: "n1"}
+			found, err := f.Check(t.Context(), on.ReadOnly())
+			if err != nil || found.State != action.Needed {
+				t.Fatalf("found %+v, %v, want that it is to be fenced", found, err)
+			}
+			if reason := f.ApprovalReason(found); !strings.Contains(reason, "n1 may accept writes after its next start: put read_only = ON into its option file") {
+				t.Errorf("a person is asked %q", reason)
+			}
+			out, err := f.Act(t.Context(), on, action.Call{Before: found.Observed, Progress: func(float64, string) {}})
+			if err != nil || out["way"] != "ended" || server.runs || server.ended != 1 {
+				t.Errorf("fenced: %v, %v, %+v", out, err, server)
+			}
+			if left, ok := out[action.LeftOut].(map[string]any); !ok || !strings.Contains(fmt.Sprint(left["n1"]), "until mysql/rejoin -i node=n1") {
+				t.Errorf("what remains: %v", out[action.LeftOut])
+			}
+			if err := f.Verify(t.Context(), on.ReadOnly(), out); err != nil {
+				t.Error(err)
+			}
+			server.runs = true // it was started meanwhile
+			if err := f.Verify(t.Context(), on.ReadOnly(), out); err == nil {
+				t.Error("a server that runs again counts as fenced")
+			}
+		})
+	}
+}
 
 // A primary that is lost with its machine can be fenced by nobody from here: a person is asked, and the run goes on with what he says.
 func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {

@@ -141,9 +141,6 @@ func setMode(ctx context.Context, s *server, m mode) error {
 	return s.do(ctx, "", admin.SetGlobal("read_only", "1"), admin.SetGlobal("super_read_only", m[modeSuper]))
 }
 
-// ClaimLock is the lock by which a run keeps a server of a cluster without a primary (GET_LOCK).
-const ClaimLock = "plimsoll.claim"
-
 // open makes a server take writes, and last for after a restart.
 func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taking()) }
 
@@ -163,7 +160,7 @@ func (s *server) takeWrites(ctx context.Context) error {
 			return err
 		}
 	}
-	return &staysClosedError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %s", s.name(), ClaimLock, s.opensWithin)}
+	return &staysClosedError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %s", s.name(), admin.ClaimLock, s.opensWithin)}
 }
 
 // tryTakeWrites tells whether the server takes writes, after it was told to.
@@ -177,17 +174,9 @@ func (s *server) tryTakeWrites(ctx context.Context) (takes bool, err error) {
 	if !s.mariadb {
 		names = []string{modeSuper, modeNow}
 	}
-	holder, err := s.value(ctx, admin.LockHolder(ClaimLock))
+	statements, err := admin.Open(ctx, s.value, s.opensWithin, names...)
 	if err != nil {
 		return false, &staysClosedError{err}
-	}
-	until, err := s.value(ctx, admin.In(s.opensWithin))
-	if err != nil {
-		return false, &staysClosedError{err}
-	}
-	var statements []string
-	for _, name := range names {
-		statements = append(statements, admin.SetGlobalWhile(ClaimLock, holder, until, name, "0", "1"))
 	}
 	if err := s.do(ctx, "", statements...); err != nil {
 		return false, err

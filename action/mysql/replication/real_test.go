@@ -535,7 +535,7 @@ func stolenLock(w fixture) func(t *testing.T) {
 			if holder, err = db.Session(t.Context()); err != nil {
 				return err
 			}
-			return holder.Exec(t.Context(), "SELECT GET_LOCK('"+ClaimLock+"', 10)", nil)
+			return holder.Exec(t.Context(), "SELECT GET_LOCK('"+admin.ClaimLock+"', 10)", nil)
 		}
 		defer func() { _ = holder.Close() }()
 		n3 := w.server("n3")
@@ -570,6 +570,19 @@ func stolenLock(w fixture) func(t *testing.T) {
 			t.Errorf("opened too late: %v, want that it surely stays closed", err)
 		}
 		closed("too late")
+		// So does that of whoever opens a server otherwise, such as one that it has restarted.
+		w.must(n3.do(t.Context(), "", "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = ON"))
+		c, _ := engine.As[engine.Configurable](db)
+		w.must(holder.Close()) // the lock is nobody's, as it is where a primary has the claim
+		w.must(c.Change(t.Context(), "read_only", "OFF"))
+		w.must(n3.do(t.Context(), "", "SET GLOBAL general_log = OFF", "SET GLOBAL log_output = 'FILE'"))
+		if orders, err := n3.value(t.Context(), "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SET GLOBAL read_only = IF(IS_USED_LOCK(%UTC_TIMESTAMP(6) <%'"); err != nil || orders != "1" {
+			t.Errorf("%s orders to take writes were void after a time, %v, want one", orders, err)
+		}
+		if m, err := modeOf(t.Context(), n3); err != nil || m[modeNow] != "0" {
+			t.Errorf("n3 is %v, %v, want that it takes writes", m, err)
+		}
+		w.must(setMode(t.Context(), n3, n3.refusing()))
 		// What was closed by hand for now alone is closed for its next start too before another is promoted.
 		w.must(keepMode(t.Context(), n3, n3.taking()))
 		for _, a := range []action.Action{fenceAction, demoteAction} {

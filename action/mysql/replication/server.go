@@ -38,7 +38,7 @@ func serverOf(ctx context.Context, on *cluster.Cluster, name string) (*server, e
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	return &server{on, n, facts.Product == "MariaDB", facts.Version, admin.DialectOf(facts), 3 * time.Second}, nil
+	return &server{on, n, facts.Product == "MariaDB", facts.Version, admin.DialectOf(facts), admin.OpensWithin}, nil
 }
 
 func (s *server) name() string { return s.node.Name }

@@ -134,14 +134,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 			tellUndone(c, st)
 			return hint.With(said, "undo by hand what must not stay; the cluster has been released")
 		}
-		advice := stays.Advice
-		if advice != "" {
-			advice += "; "
-		}
-		if next := againFrom(st); next != "" {
-			advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, hint.Quoted(next))
-		}
-		return hint.With(said, advice+fmt.Sprintf("%sfix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", staysLocked(st, "", ": "), run, run))
+		return hint.With(said, undoAgain(run, st, stays))
 	case st.Outcome == journal.RunUndone && why != "":
 		tellUndone(c, st)
 		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
@@ -175,6 +168,30 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// undoAgain says what can be done about a run whose undo came to an end at a step.
+func undoAgain(run string, st *journal.State, stays *journal.Step) string {
+	advice := stays.Advice
+	if advice != "" {
+		advice += "; "
+	}
+	if next := againFrom(st); next != "" {
+		advice += fmt.Sprintf("plimsoll runbook rerun %s --step %s --downstream --reason REASON goes forward instead; ", run, hint.Quoted(next))
+	}
+	return advice + fmt.Sprintf("%sfix the cause, then plimsoll runbook cancel %s --undo tries again; plimsoll runbook cancel %s --leave REASON releases the cluster as it is", staysLocked(st, "", ": "), run, run)
+}
+
+// failedHint says what can be done about a run that failed, as it was said when it did; "" of any other.
+func failedHint(run string, st *journal.State) string {
+	stays, _ := st.Stands()
+	switch {
+	case st.Outcome != journal.RunFailed:
+		return ""
+	case stays != nil && st.FailureUndone() == "":
+		return undoAgain(run, st, stays)
+	}
+	return hint.Of(runError{run, st})
 }
 
 // tellLeftOut says which targets a run that is done left out, and what an undo left as it is.

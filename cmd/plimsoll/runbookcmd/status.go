@@ -209,6 +209,9 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	case stays != nil:
 		fmt.Fprintln(c.Prose(), st.Why)
 	}
+	if advice := failedHint(run, st); advice != "" {
+		fmt.Fprintln(c.Prose(), advice)
+	}
 	tellUnreleased(c, s)
 	for _, name := range s.clusters {
 		open, err := d.OpenRemainders(ctx, name)

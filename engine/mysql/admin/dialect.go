@@ -25,8 +25,6 @@ type Dialect interface {
 	FilterOption(channel string, databases []string) (key, value string)
 	// RefuseWrites makes a server refuse the writes of everybody but replication, and waits for those that are under way.
 	RefuseWrites() []string
-	// TakeWrites takes that back.
-	TakeWrites() []string
 }
 
 // Source is where a channel takes its changes from.

@@ -77,7 +77,6 @@ func (MariaDB) FilterOption(channel string, databases []string) (key, value stri
 }
 
 func (MariaDB) RefuseWrites() []string { return []string{SetGlobal("read_only", "ON")} }
-func (MariaDB) TakeWrites() []string   { return []string{SetGlobal("read_only", "OFF")} }
 
 // Replicated is a query for what the server has replicated, from which it goes on; what it wrote itself is not in it.
 func (MariaDB) Replicated() string { return Global("gtid_slave_pos") }

@@ -99,9 +99,6 @@ func (MySQL) FilterOption(channel string, databases []string) (key, value string
 // RefuseWrites sets super_read_only, which refuses those too who may otherwise write on a read-only server, and read_only with it.
 func (MySQL) RefuseWrites() []string { return []string{SetGlobal("super_read_only", "ON")} }
 
-// TakeWrites takes back super_read_only too, with read_only.
-func (MySQL) TakeWrites() []string { return []string{SetGlobal("read_only", "OFF")} }
-
 // Lacking is a query for what a server lacks of a set of GTIDs.
 func (MySQL) Lacking(set string) string {
 	return "SELECT GTID_SUBTRACT(" + Text(set) + ", @@GLOBAL.gtid_executed)"

@@ -113,9 +113,6 @@ func (RDS) Filter(string, []string) []string { return nil }
 // RefuseWrites is nothing: who may write is the parameter read_only of its group.
 func (RDS) RefuseWrites() []string { return nil }
 
-// TakeWrites is nothing, as RefuseWrites.
-func (RDS) TakeWrites() []string { return nil }
-
 // Unlogged keeps a statement with a secret out of the slow log; of the general log the administrator may not keep it out.
 func (RDS) Unlogged(text string) []string {
 	return []string{"SET SESSION long_query_time = 1000000", text, "SET SESSION long_query_time = DEFAULT"}
