@@ -80,7 +80,7 @@ func (e *ClaimedError) Hint() string {
 	if e.Expired {
 		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, add --break-lock REASON to your command to take over its lock", e.Run)
 	}
-	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim runs out within a minute; then add --break-lock REASON to your command to take over its lock"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.

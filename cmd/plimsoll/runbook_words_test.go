@@ -141,6 +141,9 @@ steps:
 		t.Errorf("cancel: %d %s", code, said)
 	}
 	says(t, 0, "step b could not be undone, so the steps before it were not undone either: ", "runbook", "status", run)
+	for _, command := range []string{" --undo tries again", " --leave REASON releases the cluster as it is"} { // for who comes later, too
+		says(t, 0, "plimsoll runbook cancel "+run+command, "runbook", "status", run)
+	}
 }
 
 // TestAnInterruptionSaysWhereTheRunStands has a group that waits for a cluster of which no node answers.

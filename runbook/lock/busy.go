@@ -40,7 +40,7 @@ func (e *BusyError) Error() string {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}
 	if e.Unmade {
-		text += ", which is starting"
+		text += ", which is starting or ended before it began"
 	}
 	if e.Status != "" {
 		text += ": " + e.Status
