@@ -258,7 +258,10 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *serverPair) 
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("%s still accepts writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
 	}
-	if err := s.to.takeWrites(ctx); err != nil {
+	switch err := s.to.takeWrites(ctx); {
+	case errors.Is(err, errStaysReadOnly):
+		return 0, errors.Join(fmt.Errorf("%s accepts writes again: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
+	case err != nil:
 		return 0, err
 	}
 	return time.Since(began), nil

@@ -1,12 +1,16 @@
 package channel
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 func TestExternalReplicaOnMariaDB(t *testing.T) { external(newFixture(t, "mariadb", 2)) }
@@ -49,6 +53,8 @@ func external(w fixture) {
 		w.conform(cutOver, `{from: n1, to: n2, max_gap: 5m}`, both(w.channels("n1"), w.channels("n2"),
 			w.snapshot("n1: SELECT @@GLOBAL.read_only", "n2: SELECT @@GLOBAL.read_only")), 0, 30*time.Millisecond, 300*time.Millisecond)
 	})
+	w.sub("cut-over, and the new server stays read-only", lockLost)
+	w.sub("cut-over, and the new server hangs", hangsAtItsOpening)
 	gap := w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
 	w.comes(ws)
 	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
@@ -69,6 +75,87 @@ func external(w fixture) {
 	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 accepts writes of its own")
 	w.sub("purged", purged)
 	w.sub("by place", byPlace)
+}
+
+// lockLost has others take the lock of the cluster while the new server is told to take writes: it does not, and the old one does again.
+func lockLost(w fixture) {
+	db, err := w.on.Database(w.Context(), "n2")
+	if err != nil {
+		w.Fatal(err)
+	}
+	var holder engine.Session
+	release := func() {
+		if holder != nil {
+			_ = holder.Close() // its lock goes with it
+		}
+	}
+	defer func() { release() }()
+	ctx := cluster.WithOwner(w.Context(), func(ctx context.Context) error {
+		release()
+		var err error
+		if holder, err = db.Session(ctx); err != nil {
+			return err
+		}
+		return holder.Exec(ctx, "SELECT GET_LOCK('"+admin.ClaimLock+"', 10)", nil)
+	})
+	task := w.task(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := task.Act(ctx, w.on, call(f)); err == nil || !strings.Contains(err.Error(), "n1 accepts writes again: n2 stays read-only") {
+		w.Errorf("opened while others take the lock: %v", err)
+	}
+	if f, err := task.Check(w.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
+		w.Errorf("afterwards: %+v, %v", f, err)
+	}
+	for node, refuses := range map[string]bool{"n1": false, "n2": true} {
+		if v := w.value(node, "SELECT @@GLOBAL.read_only"); refuses != (v != "0" && v != "OFF") {
+			w.Errorf("%s: read_only is %s", node, v)
+		}
+	}
+}
+
+// hangsAtItsOpening has the new server hang when it is told to take writes: the act ends soon, and a later one completes it.
+func hangsAtItsOpening(w fixture) {
+	n2, err := w.on.Node(w.Context(), "n2")
+	if err != nil {
+		w.Fatal(err)
+	}
+	server := n2.Server.(cluster.FaultProneServer)
+	frozen := false
+	ctx := cluster.WithOwner(w.Context(), func(ctx context.Context) error {
+		if frozen {
+			return nil
+		}
+		closed := w.value("n1", "SELECT @@GLOBAL.read_only")
+		is, err := w.on.Database(ctx, "n2")
+		if err != nil {
+			return err
+		}
+		r, _ := engine.As[engine.Replicated](is)
+		status, err := r.ReplicationStatus(ctx)
+		if err != nil || closed == "0" || closed == "OFF" || len(status.Sources) == 0 || status.Sources[0].Applies {
+			return err
+		}
+		frozen = true
+		return server.Freeze(ctx)
+	})
+	task := w.task(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
+	if err != nil {
+		w.Fatal(err)
+	}
+	began := time.Now()
+	_, err = task.Act(ctx, w.on, call(f))
+	if err := server.Thaw(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	if !frozen || err == nil || !strings.Contains(err.Error(), "n2 does not answer within 10s") || time.Since(began) > time.Minute {
+		w.Errorf("frozen %v: %v after %s, want that it does not wait for long", frozen, err, time.Since(began).Round(time.Second))
+	}
+	w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
+	w.undo(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
 }
 
 // purged shows that a copy is refused of which the source has no longer what follows it.

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -55,6 +56,9 @@ func (s *server) release(ctx context.Context) error {
 	return s.keepReadOnly(ctx, false)
 }
 
+// errStaysReadOnly says that a server was told to take writes and surely refuses them still: its order has been executed, and was void.
+var errStaysReadOnly = errors.New("stays read-only")
+
 // opensOrNot is how long a server may take until it is known whether it takes writes. Its order is void long before.
 const opensOrNot = 10 * time.Second
 
@@ -75,7 +79,7 @@ func (s *server) takeWrites(ctx context.Context) error {
 	}
 	is, err := s.variable(ctx, "read_only")
 	if err == nil && is != "OFF" {
-		err = fmt.Errorf("%s stays read-only: it took longer than %s to take writes, or another run has taken the lock %s", s.name, admin.OpensWithin, admin.ClaimLock)
+		err = fmt.Errorf("%s %w: it took longer than %s to take writes, or another run has taken the lock %s", s.name, errStaysReadOnly, admin.OpensWithin, admin.ClaimLock)
 	}
 	return err
 }
