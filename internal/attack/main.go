@@ -196,7 +196,8 @@ func (a *attack) judge(ctx context.Context, s *scenario, run string, st status, 
 		patience /= 6
 	}
 	bad := a.world.ill(patience, but...)
-	if s.fails && !strings.HasPrefix(st.Status, "done") { // nobody promised to bring back what we broke
+	leaderKilled := s.fails && a.pid(s.dead) == 0 && (!strings.HasPrefix(st.Status, "done") || slices.Contains(s.args, "to="+s.dead))
+	if s.fails && !strings.HasPrefix(st.Status, "done") || leaderKilled { // nobody promised to bring back what we broke
 		bad = slices.DeleteFunc(bad, excusable)
 	}
 	text := a.program.do(ctx, nil, "runbook", "status", run)
@@ -209,8 +210,7 @@ func (a *attack) judge(ctx context.Context, s *scenario, run string, st status, 
 	if want := codes(last, st); run != "" && !last.killed && last.code != want {
 		a.report("a wrong exit code", fmt.Sprintf("%d, expected %d: %s\n%s", last.code, want, about, tail(last.err, 600)))
 	}
-	broken := s.fails && !strings.HasPrefix(st.Status, "done") && a.pid(s.dead) == 0 // the server that it was about is the one that we killed
-	if run != "" && s.ended != nil && a.stolen == 0 && !broken {
+	if run != "" && s.ended != nil && a.stolen == 0 && !leaderKilled {
 		for _, c := range s.ended(st.Status) {
 			a.report("the run did not do what its end says", about+"\n"+c)
 		}
