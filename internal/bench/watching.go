@@ -47,17 +47,21 @@ const interrupted = 130
 
 // watchProcess watches one server, with settings.
 func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string) (watchedProcess, error) {
-	inventory := fmt.Sprintf("clusters:\n  bench:\n    engine: mysql\n    environment: lab\n    user: %s\n    password: {env: BENCH_PASSWORD}\n    nodes: [{name: n1, address: %q}]\n", target.User, target.Addresses[0])
+	return o.watchOf(ctx, folder, "clusters:\n"+listed("bench", target), settings, target)
+}
+
+// listed is a cluster of one node in an inventory.
+func listed(cluster string, target engine.Target) string {
+	return fmt.Sprintf("  %s: {engine: mysql, environment: lab, user: %s, password: {env: BENCH_PASSWORD}, nodes: [{name: n1, address: %q}]}\n", cluster, target.User, target.Addresses[0])
+}
+
+// watchOf watches what an inventory names, whose password is the target's.
+func (o options) watchOf(ctx context.Context, folder, inventory, settings string, target engine.Target) (watchedProcess, error) {
 	if settings != "" { // an empty file is refused
 		if err := os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(settings), 0o600); err != nil {
 			return watchedProcess{}, err
 		}
 	}
-	return o.watchOf(ctx, folder, inventory, target)
-}
-
-// watchOf watches what an inventory names, whose password is the target's.
-func (o options) watchOf(ctx context.Context, folder, inventory string, target engine.Target) (watchedProcess, error) {
 	if err := os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600); err != nil {
 		return watchedProcess{}, err
 	}

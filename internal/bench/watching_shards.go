@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -56,7 +55,11 @@ func (o options) shared(ctx context.Context, target engine.Target, processes int
 	begun := time.Now()
 	for n := range processes {
 		set := settings.Settings{Shard: fmt.Sprintf("%d/%d", n+1, processes)}
-		w, err := o.shardProcess(ctx, filepath.Join(folder, fmt.Sprint(n)), target, fmt.Sprintf("shard: %s\nshipped_rules: false\nremote_write: [{url: %q}]\n", set.Shard, store.URL))
+		own := filepath.Join(folder, fmt.Sprint(n))
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		w, err := o.watchNamed(ctx, own, target, shardInstances, fmt.Sprintf("shard: %s\nshipped_rules: false\nremote_write: [{url: %q}]\n", set.Shard, store.URL))
 		if err != nil {
 			return err
 		}
@@ -80,26 +83,7 @@ func (o options) shared(ctx context.Context, target engine.Target, processes int
 
 func shardSources() (all []watch.Source) {
 	for n := range shardInstances {
-		all = append(all, watch.Source{Instance: watch.Instance{Name: fmt.Sprintf("c%02d/n1", n)}})
+		all = append(all, watch.Source{Instance: watch.Instance{Name: clusterNamed(n) + "/n1"}})
 	}
 	return all
-}
-
-// shardProcess watches its share of the instances, all of which are the player.
-func (o options) shardProcess(ctx context.Context, folder string, target engine.Target, set string) (watchedProcess, error) {
-	var inventory strings.Builder
-	inventory.WriteString("clusters:\n")
-	for n := range shardInstances {
-		fmt.Fprintf(&inventory, "  c%02d: {engine: mysql, environment: lab, user: %s, password: {env: BENCH_PASSWORD}, nodes: [{name: n1, address: %q}]}\n", n, target.User, target.Addresses[0])
-	}
-	binary, err := filepath.Abs(o.plimsoll)
-	if err != nil {
-		return watchedProcess{}, err
-	}
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory.String()), 0o600), os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(set), 0o600)); err != nil {
-		return watchedProcess{}, err
-	}
-	cmd := exec.CommandContext(ctx, binary, "watch", "--quiet")
-	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
-	return watchedProcess{cmd}, cmd.Start()
 }
