@@ -75,17 +75,9 @@ func (o options) watchOf(ctx context.Context, folder, inventory, settings string
 }
 
 // watchInstances says how many instances one core can watch: against servers of recorded answers, in a process of their own.
-func watchInstances(ctx context.Context, o options) error {
-	target, player, err := o.playRecorded(ctx)
-	if err != nil {
-		return err
-	}
-	defer player.stop()
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
+func watchInstances(ctx context.Context, o options) error { return o.onRecorded(ctx, o.instancesOn) }
+
+func (o options) instancesOn(ctx context.Context, folder string, target engine.Target) error {
 	kept, err := store.Open(filepath.Join(folder, "series"), store.Options{})
 	if err != nil {
 		return err
@@ -96,7 +88,7 @@ func watchInstances(ctx context.Context, o options) error {
 	for n := range instances {
 		name := fmt.Sprintf("c%d/n1", n)
 		source, err := catalog.WatchSource(watch.Instance{Name: name, Cluster: fmt.Sprintf("c%d", n), Node: "n1", Cores: 4},
-			engine.Target{Engine: "mysql", Addresses: []string{player.address}, User: target.User, Password: target.Password}, nil)
+			engine.Target{Engine: "mysql", Addresses: target.Addresses, User: target.User, Password: target.Password}, nil)
 		if err != nil {
 			return err
 		}

@@ -17,19 +17,10 @@ import (
 
 // watchIdle says how much memory plimsoll watch takes, as a user runs it, for ten instances on which nothing happens: servers of recorded
 // answers, in a process of their own.
-func watchIdle(ctx context.Context, o options) error {
+func watchIdle(ctx context.Context, o options) error { return o.onRecorded(ctx, o.idleOn) }
+
+func (o options) idleOn(ctx context.Context, folder string, target engine.Target) error {
 	const instances, length = 10, 2 * time.Minute
-	target, player, err := o.playRecorded(ctx)
-	if err != nil {
-		return err
-	}
-	defer player.stop()
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	target.Addresses = []string{player.address}
 	w, err := o.watchNamed(ctx, folder, target, instances, "")
 	if err != nil {
 		return err

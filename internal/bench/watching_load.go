@@ -29,6 +29,20 @@ func byItself(ctx context.Context, target engine.Target) (server serverProcess, 
 	return server, together, err
 }
 
+// alone starts a server that has a processor of its own, until end.
+func (o options) alone(ctx context.Context, spec lab.Spec) (target engine.Target, server serverProcess, end func() error, err error) {
+	target, release, err := o.server(ctx, spec)
+	if err != nil {
+		return target, server, nil, err
+	}
+	server, together, err := byItself(ctx, target)
+	if err != nil {
+		release()
+		return target, server, nil, err
+	}
+	return target, server, func() error { defer release(); return together() }, nil
+}
+
 // goingOn is sysbench, which works while something is measured.
 type goingOn struct {
 	stop  context.CancelFunc

@@ -27,16 +27,11 @@ const (
 )
 
 func (o options) oftenOn(ctx context.Context, spec lab.Spec) (err error) {
-	target, release, err := o.server(ctx, spec)
+	target, server, end, err := o.alone(ctx, spec)
 	if err != nil {
 		return err
 	}
-	defer release()
-	server, together, err := byItself(ctx, target)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, together()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	w, err := watchItself(ctx, target)
 	if err != nil {
 		return err

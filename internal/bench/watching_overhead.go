@@ -35,16 +35,11 @@ const (
 )
 
 func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
-	target, release, err := o.server(ctx, spec)
+	target, server, end, err := o.alone(ctx, spec)
 	if err != nil {
 		return err
 	}
-	defer release()
-	server, together, err := byItself(ctx, target)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, together()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	w, err := o.watchSettled(ctx, target, server)
 	if err != nil {
 		return err

@@ -21,16 +21,16 @@ import (
 const shardInstances = 60
 
 // watchShards says what each process takes when instances are shared out, all of them sending to one store.
-func watchShards(ctx context.Context, o options) error {
-	target, player, err := o.playRecorded(ctx)
-	if err != nil {
-		return err
-	}
-	defer player.stop()
-	target.Addresses = []string{player.address}
+func watchShards(ctx context.Context, o options) error { return o.onRecorded(ctx, o.shardsOn) }
+
+func (o options) shardsOn(ctx context.Context, folder string, target engine.Target) error {
 	fmt.Print("| processes | instances of each | a core of each, its start included | together | bytes a second to the store |\n|---|---|---|---|---|\n")
 	for _, processes := range []int{1, 2, 4} {
-		if err := o.shared(ctx, target, processes); err != nil {
+		own := filepath.Join(folder, fmt.Sprint(processes))
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		if err := o.shared(ctx, own, target, processes); err != nil {
 			return err
 		}
 	}
@@ -38,18 +38,13 @@ func watchShards(ctx context.Context, o options) error {
 	return nil
 }
 
-func (o options) shared(ctx context.Context, target engine.Target, processes int) error {
+func (o options) shared(ctx context.Context, folder string, target engine.Target, processes int) error {
 	var bytes atomic.Int64
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		bytes.Add(max(r.ContentLength, 0))
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer store.Close()
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	var all []watchedProcess
 	var counts, shares []string
 	begun := time.Now()
