@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,9 @@ func TestInstancesOfRDSAreKnownByTheirVariables(t *testing.T) {
 		}
 		if is := slices.ContainsFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "plimsoll_rds" && s.Value == 1 }); is != c.rds {
 			t.Errorf("%s: on RDS %v", name, is)
+		}
+		if is := slices.ContainsFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "plimsoll_aurora" && s.Value == 1 }); is != strings.HasPrefix(name, "Aurora") {
+			t.Errorf("%s: on Aurora %v", name, is)
 		}
 	}
 }
