@@ -97,7 +97,7 @@ func TestSoakDemoWatch(t *testing.T) {
 
 var (
 	rowOfTheReplica = regexp.MustCompile(`(?s)<tr data-key="demo/n3".*?</tr>`)
-	showsLag        = regexp.MustCompile(`data-label="lag" class="n">[1-9][0-9.]* s<`)
+	showsLag        = regexp.MustCompile(`data-label="lag" class="n">[1-9][0-9.]*.s<`)
 )
 
 // enterDemo logs in at the address that plimsoll serve prints and returns what reads a page, as HTML or JSON.
