@@ -87,5 +87,5 @@ func (g goingOn) goesOn() error {
 // end stops it, and waits for that.
 func (g goingOn) end() {
 	g.stop()
-	<-g.ended // it was stopped, or goesOn has told why it ended
+	<-g.ended //nolint:errcheck // it was stopped, or goesOn has told why it ended
 }
