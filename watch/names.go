@@ -17,7 +17,7 @@ var names = []string{
 	"plimsoll_replica_lag_seconds", "plimsoll_replica_stopped",
 	"plimsoll_iops", "plimsoll_iops_limit", "plimsoll_iops_censored",
 	"plimsoll_bucket_share", "plimsoll_bucket_empty_hours", "plimsoll_bucket_empty_hours_forecast",
-	"plimsoll_disk_free_bytes", "plimsoll_disk_total_bytes", "plimsoll_schema_bytes", "plimsoll_rds",
+	"plimsoll_disk_free_bytes", "plimsoll_disk_total_bytes", "plimsoll_schema_bytes", "plimsoll_rds", "plimsoll_aurora",
 	"plimsoll_watch_paused", "plimsoll_own_query_seconds", "plimsoll_own_query_failed",
 	"cassandra_active_tasks", "cassandra_pending_tasks", "cassandra_blocked_tasks", "cassandra_completed_tasks_total",
 	"cassandra_pending_compactions", "cassandra_running_compactions", "cassandra_streams", "cassandra_hinted_endpoints",

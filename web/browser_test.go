@@ -261,13 +261,23 @@ func TestBrowserKeepsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// Dragging over a curve shows that stretch, everywhere on the page, and another click goes back to a wider one.
+// Dragging over a curve shows that stretch, everywhere on the page: its statements and accounts, and not those of now. Another click goes back to a
+// wider one.
 func TestBrowserZoomsIntoACurve(t *testing.T) {
 	b := browser.New(t)
 	h := newHouse(t)
 	enters(t, h, b)
 	l := looks["1440"]
 	b.Open(h.url+"/fleet/orders/n1?span=1h", l)
+	whose := func() (now, then int) {
+		t.Helper()
+		var text string
+		b.Eval(`document.getElementById("detail").textContent`, &text)
+		return strings.Count(text, "UPDATE stock SET quantity") + strings.Count(text, "report@10.0.4.1"), strings.Count(text, "DELETE FROM carts") + strings.Count(text, "janitor@10.0.9.9")
+	}
+	if now, then := whose(); now != 2 || then != 0 {
+		t.Errorf("before the drag there are %d of now and %d of then", now, then)
+	}
 	var at struct{ X, Y, Width float64 }
 	b.Eval(`(async () => { for (let n = 0; n < 100 && document.querySelectorAll("[data-drawn] .u-over").length < 5; n++) await new Promise(done => setTimeout(done, 50));
 	  const over = document.querySelector("figure.wide .u-over"); over.scrollIntoView({block: "center"}); const r = over.getBoundingClientRect(); return {X: r.x, Y: r.y + r.height / 2, Width: r.width}; })()`, &at)
@@ -291,6 +301,9 @@ func TestBrowserZoomsIntoACurve(t *testing.T) {
 		t.Fatalf("the address is %s", query)
 	}
 	b.Picture("instance-zoomed")
+	if now, then := whose(); now != 0 || then != 2 {
+		t.Errorf("after the drag there are %d of now and %d of then", now, then)
+	}
 	var wider string
 	if b.Eval(`document.querySelector("a.wider").search`, &wider); !strings.HasPrefix(wider, "?span=1h&to=") {
 		t.Errorf("wider leads to %s", wider)

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,12 +38,39 @@ func TestTheCurveOfCommitsIsOverAllOfThem(t *testing.T) {
 		}
 	}
 	at := slices.IndexFunc(curvesOf, func(c curve) bool { return c.key == "commit" })
-	lines, err := s.Query(t.Context(), curvesOf[at].expr(`"a/n1"`, windows{slow: "245s"}), now, now, time.Minute)
-	if err != nil || len(lines) != 1 {
-		t.Fatalf("%+v, %v", lines, err)
-	}
 	want := (12*654*0.004 + 12) / (12*654 + 12)
-	if got := lines[0].Points; len(got) != 1 || math.Abs(got[0].Value-want) > 1e-6 {
-		t.Errorf("%+v, want %v", got, want)
+	for of, expr := range map[string]string{"the page": curvesOf[at].expr(`"a/n1"`, windows{slow: "245s"}), "the dashboard": commitsOfTheDashboard(t)} {
+		lines, err := s.Query(t.Context(), expr, now, now, time.Minute)
+		if err != nil || len(lines) != 1 || lines[0].Labels["part"] != "total" {
+			t.Fatalf("%s: %+v, %v", of, lines, err)
+		}
+		if got := lines[0].Points; len(got) != 1 || math.Abs(got[0].Value-want) > 1e-6 {
+			t.Errorf("%s: %+v, want %v", of, got, want)
+		}
 	}
+}
+
+// commitsOfTheDashboard is what Grafana's panel about commits asks for, at the same stretch.
+func commitsOfTheDashboard(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../examples/dashboards/grafana/instance.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range d.Panels {
+		if p.Title == "Time of a commit, by part" {
+			return strings.NewReplacer("$__rate_interval", "245s", "$instance", "a/n1").Replace(p.Targets[0].Expr)
+		}
+	}
+	t.Fatal("the dashboard has no panel about commits")
+	return ""
 }

@@ -481,14 +481,14 @@ func watched() Watch {
 	}}
 	return Watch{
 		Fleet: func() watch.Fleet { return fleet },
-		Statements: func(_ context.Context, instance string, from, to time.Time) ([]watch.Statement, error) {
-			if instance != "orders/n1" || to.Sub(from) != time.Minute { // of a minute that somebody chose: another than now
+		Statements: func(_ context.Context, instance string, _, to time.Time) ([]watch.Statement, error) {
+			if instance != "orders/n1" || time.Since(to) < 5*time.Minute { // of an earlier stretch, which somebody chose: another than now
 				return nil, nil
 			}
 			return []watch.Statement{{Digest: "c3", Text: "DELETE FROM carts WHERE touched < ?", Database: "orders", AAS: 4.5}}, nil
 		},
-		Callers: func(_ context.Context, instance string, from, to time.Time) ([]watch.Caller, error) {
-			if instance != "orders/n1" || to.Sub(from) != time.Minute {
+		Callers: func(_ context.Context, instance string, _, to time.Time) ([]watch.Caller, error) {
+			if instance != "orders/n1" || time.Since(to) < 5*time.Minute {
 				return nil, nil
 			}
 			return []watch.Caller{{User: "janitor", Host: "10.0.9.9", AAS: 4.5}}, nil

@@ -72,11 +72,7 @@ func (o options) stallOf(ctx context.Context, product string) (err error) {
 	default:
 		fmt.Printf("The pilot scan of advise memory took %v, and lets it go on.\n\n", took.Round(time.Millisecond))
 	}
-	server, err := processOf(ctx, target)
-	if err != nil {
-		return err
-	}
-	together, err := apart(ctx, server)
+	server, together, err := byItself(ctx, target)
 	if err != nil {
 		return err
 	}

@@ -130,6 +130,22 @@ type player struct {
 	file    string
 }
 
+// onRecorded measures on a server of recorded answers, with a folder for what is written meanwhile.
+func (o options) onRecorded(ctx context.Context, measure func(ctx context.Context, folder string, target engine.Target) error) error {
+	target, player, err := o.playRecorded(ctx)
+	if err != nil {
+		return err
+	}
+	defer player.stop()
+	folder, err := os.MkdirTemp("", "plimsoll-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	target.Addresses = []string{player.address}
+	return measure(ctx, folder, target)
+}
+
 // playRecorded records what a real MariaDB answers to whoever watches it, and starts a process that answers so in its place.
 func (o options) playRecorded(ctx context.Context) (engine.Target, *player, error) {
 	target, release, err := o.server(ctx, mariadb)

@@ -47,17 +47,21 @@ const interrupted = 130
 
 // watchProcess watches one server, with settings.
 func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string) (watchedProcess, error) {
-	inventory := fmt.Sprintf("clusters:\n  bench:\n    engine: mysql\n    environment: lab\n    user: %s\n    password: {env: BENCH_PASSWORD}\n    nodes: [{name: n1, address: %q}]\n", target.User, target.Addresses[0])
+	return o.watchOf(ctx, folder, "clusters:\n"+listed("bench", target), settings, target)
+}
+
+// listed is a cluster of one node in an inventory.
+func listed(cluster string, target engine.Target) string {
+	return fmt.Sprintf("  %s: {engine: mysql, environment: lab, user: %s, password: {env: BENCH_PASSWORD}, nodes: [{name: n1, address: %q}]}\n", cluster, target.User, target.Addresses[0])
+}
+
+// watchOf watches what an inventory names, whose password is the target's.
+func (o options) watchOf(ctx context.Context, folder, inventory, settings string, target engine.Target) (watchedProcess, error) {
 	if settings != "" { // an empty file is refused
 		if err := os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(settings), 0o600); err != nil {
 			return watchedProcess{}, err
 		}
 	}
-	return o.watchOf(ctx, folder, inventory, target)
-}
-
-// watchOf watches what an inventory names, whose password is the target's.
-func (o options) watchOf(ctx context.Context, folder, inventory string, target engine.Target) (watchedProcess, error) {
 	if err := os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory), 0o600); err != nil {
 		return watchedProcess{}, err
 	}
@@ -71,17 +75,9 @@ func (o options) watchOf(ctx context.Context, folder, inventory string, target e
 }
 
 // watchInstances says how many instances one core can watch: against servers of recorded answers, in a process of their own.
-func watchInstances(ctx context.Context, o options) error {
-	target, player, err := o.playRecorded(ctx)
-	if err != nil {
-		return err
-	}
-	defer player.stop()
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
+func watchInstances(ctx context.Context, o options) error { return o.onRecorded(ctx, o.instancesOn) }
+
+func (o options) instancesOn(ctx context.Context, folder string, target engine.Target) error {
 	kept, err := store.Open(filepath.Join(folder, "series"), store.Options{})
 	if err != nil {
 		return err
@@ -92,7 +88,7 @@ func watchInstances(ctx context.Context, o options) error {
 	for n := range instances {
 		name := fmt.Sprintf("c%d/n1", n)
 		source, err := catalog.WatchSource(watch.Instance{Name: name, Cluster: fmt.Sprintf("c%d", n), Node: "n1", Cores: 4},
-			engine.Target{Engine: "mysql", Addresses: []string{player.address}, User: target.User, Password: target.Password}, nil)
+			engine.Target{Engine: "mysql", Addresses: target.Addresses, User: target.User, Password: target.Password}, nil)
 		if err != nil {
 			return err
 		}

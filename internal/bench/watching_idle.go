@@ -17,20 +17,11 @@ import (
 
 // watchIdle says how much memory plimsoll watch takes, as a user runs it, for ten instances on which nothing happens: servers of recorded
 // answers, in a process of their own.
-func watchIdle(ctx context.Context, o options) error {
+func watchIdle(ctx context.Context, o options) error { return o.onRecorded(ctx, o.idleOn) }
+
+func (o options) idleOn(ctx context.Context, folder string, target engine.Target) error {
 	const instances, length = 10, 2 * time.Minute
-	target, player, err := o.playRecorded(ctx)
-	if err != nil {
-		return err
-	}
-	defer player.stop()
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	target.Addresses = []string{player.address}
-	w, err := o.watchNamed(ctx, folder, target, instances)
+	w, err := o.watchNamed(ctx, folder, target, instances, "")
 	if err != nil {
 		return err
 	}
@@ -45,15 +36,17 @@ func watchIdle(ctx context.Context, o options) error {
 	return nil
 }
 
-// watchNamed watches one server under several names.
-func (o options) watchNamed(ctx context.Context, folder string, target engine.Target, instances int) (watchedProcess, error) {
+// watchNamed watches one server under several names, with settings.
+func (o options) watchNamed(ctx context.Context, folder string, target engine.Target, instances int, settings string) (watchedProcess, error) {
 	var inventory strings.Builder
 	inventory.WriteString("clusters:\n")
 	for n := range instances {
-		fmt.Fprintf(&inventory, "  c%d:\n    engine: mysql\n    environment: lab\n    user: %s\n    password: {env: BENCH_PASSWORD}\n    nodes: [{name: n1, address: %q}]\n", n, target.User, target.Addresses[0])
+		inventory.WriteString(listed(clusterNamed(n), target))
 	}
-	return o.watchOf(ctx, folder, inventory.String(), target)
+	return o.watchOf(ctx, folder, inventory.String(), settings, target)
 }
+
+func clusterNamed(n int) string { return fmt.Sprintf("c%02d", n) }
 
 var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 

@@ -18,12 +18,7 @@ import (
 // watchOften says what servers under load lose to a watch that reads them many times as often as usual. Of that a usual watch costs the share
 // that it reads: what it costs by itself is less than what comes and goes on a machine, and cannot be seen beside it.
 func watchOften(ctx context.Context, o options) error {
-	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
-		if err := o.oftenOn(ctx, spec); err != nil {
-			return fmt.Errorf("%s: %w", spec.Product, err)
-		}
-	}
-	return nil
+	return onBoth(ctx, o.oftenOn)
 }
 
 const (
@@ -32,24 +27,11 @@ const (
 )
 
 func (o options) oftenOn(ctx context.Context, spec lab.Spec) (err error) {
-	target, release, err := o.server(ctx, spec)
+	target, server, end, err := o.alone(ctx, spec)
 	if err != nil {
 		return err
 	}
-	defer release()
-	server, err := processOf(ctx, target)
-	if err != nil {
-		return err
-	}
-	together, err := apart(ctx, server)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, together()) }()
-	peer := sysbench{target}
-	if _, err := peer.run(ctx, "prepare", 4, 0); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, end()) }()
 	w, err := watchItself(ctx, target)
 	if err != nil {
 		return err
@@ -62,33 +44,21 @@ func (o options) oftenOn(ctx context.Context, spec lab.Spec) (err error) {
 	defer func() { err = errors.Join(err, m.counters.(engine.Session).Close()) }()
 
 	pairs := oftenPairs * o.pairs
-	const warmup, spare = 10 * time.Second, 30 * time.Second
-	running, endLoad := context.WithCancel(ctx)
-	loadEnded := make(chan error, 1)
-	go func() {
-		_, err := peer.run(running, "run", connections, int((warmup + time.Duration(2*pairs)*(slice+settling+longestReading) + spare).Seconds()))
-		loadEnded <- err
-	}()
-	defer func() {
-		endLoad()
-		<-loadEnded //nolint:errcheck // it was ended
-	}()
-	if err := wait(ctx, warmup); err != nil {
+	load, err := goOn(ctx, sysbench{target}, 10*time.Second, lengthOf(pairs))
+	if err != nil {
 		return err
 	}
+	defer load.end()
 	err = inSlices(ctx, pairs, orderSeed, func(ctx context.Context, with bool) error {
-		if len(loadEnded) > 0 {
-			return errors.New("the load ended before the measurement did")
-		}
 		if !with {
-			return m.counted(ctx, false)
+			return errors.Join(m.counted(ctx, false), load.goesOn())
 		}
 		reading, stop := context.WithCancel(ctx)
 		ended := make(chan error)
 		go func() { ended <- w.run(reading) }()
 		err := m.counted(ctx, true)
 		stop()
-		return errors.Join(err, <-ended)
+		return errors.Join(err, <-ended, load.goesOn())
 	})
 	if err != nil {
 		return err

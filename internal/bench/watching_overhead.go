@@ -22,12 +22,7 @@ import (
 // A stopped watch saves nothing up: it counts its readings, so that what it reads at every tenth or sixtieth reading does not fall due while it
 // is stopped, and its clock keeps one tick. So it reads once at the moment at which it goes on, which is not counted, and then as usual.
 func watchOverhead(ctx context.Context, o options) error {
-	for _, spec := range []lab.Spec{mariadb, {Name: "bench", Product: "mysql", Config: mariadb.Config}} {
-		if err := o.overheadOn(ctx, spec); err != nil {
-			return fmt.Errorf("%s: %w", spec.Product, err)
-		}
-	}
-	return nil
+	return onBoth(ctx, o.overheadOn)
 }
 
 const (
@@ -40,45 +35,23 @@ const (
 )
 
 func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
-	target, release, err := o.server(ctx, spec)
+	target, server, end, err := o.alone(ctx, spec)
 	if err != nil {
 		return err
 	}
-	defer release()
-	server, err := processOf(ctx, target)
-	if err != nil {
-		return err
-	}
-	together, err := apart(ctx, server)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, together()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	w, err := o.watchSettled(ctx, target, server)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.discard()) }()
 
-	peer := sysbench{target}
-	if _, err := peer.run(ctx, "prepare", 4, 0); err != nil {
-		return err
-	}
 	pairs := watchedPairs * o.pairs
-	const warmup, spare = 20 * time.Second, 30 * time.Second
-	running, endLoad := context.WithCancel(ctx)
-	loadEnded := make(chan error, 1)
-	go func() {
-		_, err := peer.run(running, "run", connections, int((warmup + unbroken + time.Duration(2*pairs)*(slice+settling+longestReading) + spare).Seconds()))
-		loadEnded <- err
-	}()
-	defer func() {
-		endLoad()
-		<-loadEnded //nolint:errcheck // it was ended, or its error was returned
-	}()
-	if err := wait(ctx, warmup); err != nil {
+	load, err := goOn(ctx, sysbench{target}, 20*time.Second, unbroken+lengthOf(pairs))
+	if err != nil {
 		return err
 	}
+	defer load.end()
 	counters, err := connect(ctx, target, 1)
 	if err != nil {
 		return err
@@ -103,13 +76,7 @@ func (o options) overheadOn(ctx context.Context, spec lab.Spec) (err error) {
 		if err := m.slice(ctx, with); err != nil {
 			return err
 		}
-		select {
-		case err := <-loadEnded:
-			loadEnded <- err
-			return errors.Join(errors.New("the load ended before the measurement did"), err)
-		default:
-			return nil
-		}
+		return load.goesOn()
 	})
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -22,16 +21,16 @@ import (
 const shardInstances = 60
 
 // watchShards says what each process takes when instances are shared out, all of them sending to one store.
-func watchShards(ctx context.Context, o options) error {
-	target, player, err := o.playRecorded(ctx)
-	if err != nil {
-		return err
-	}
-	defer player.stop()
-	target.Addresses = []string{player.address}
+func watchShards(ctx context.Context, o options) error { return o.onRecorded(ctx, o.shardsOn) }
+
+func (o options) shardsOn(ctx context.Context, folder string, target engine.Target) error {
 	fmt.Print("| processes | instances of each | a core of each, its start included | together | bytes a second to the store |\n|---|---|---|---|---|\n")
 	for _, processes := range []int{1, 2, 4} {
-		if err := o.shared(ctx, target, processes); err != nil {
+		own := filepath.Join(folder, fmt.Sprint(processes))
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		if err := o.shared(ctx, own, target, processes); err != nil {
 			return err
 		}
 	}
@@ -39,24 +38,23 @@ func watchShards(ctx context.Context, o options) error {
 	return nil
 }
 
-func (o options) shared(ctx context.Context, target engine.Target, processes int) error {
+func (o options) shared(ctx context.Context, folder string, target engine.Target, processes int) error {
 	var bytes atomic.Int64
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		bytes.Add(max(r.ContentLength, 0))
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer store.Close()
-	folder, err := os.MkdirTemp("", "plimsoll-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	var all []watchedProcess
 	var counts, shares []string
 	begun := time.Now()
 	for n := range processes {
 		set := settings.Settings{Shard: fmt.Sprintf("%d/%d", n+1, processes)}
-		w, err := o.shardProcess(ctx, filepath.Join(folder, fmt.Sprint(n)), target, fmt.Sprintf("shard: %s\nshipped_rules: false\nremote_write: [{url: %q}]\n", set.Shard, store.URL))
+		own := filepath.Join(folder, fmt.Sprint(n))
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		w, err := o.watchNamed(ctx, own, target, shardInstances, fmt.Sprintf("shard: %s\nshipped_rules: false\nremote_write: [{url: %q}]\n", set.Shard, store.URL))
 		if err != nil {
 			return err
 		}
@@ -80,26 +78,7 @@ func (o options) shared(ctx context.Context, target engine.Target, processes int
 
 func shardSources() (all []watch.Source) {
 	for n := range shardInstances {
-		all = append(all, watch.Source{Instance: watch.Instance{Name: fmt.Sprintf("c%02d/n1", n)}})
+		all = append(all, watch.Source{Instance: watch.Instance{Name: clusterNamed(n) + "/n1"}})
 	}
 	return all
-}
-
-// shardProcess watches its share of the instances, all of which are the player.
-func (o options) shardProcess(ctx context.Context, folder string, target engine.Target, set string) (watchedProcess, error) {
-	var inventory strings.Builder
-	inventory.WriteString("clusters:\n")
-	for n := range shardInstances {
-		fmt.Fprintf(&inventory, "  c%02d: {engine: mysql, environment: lab, user: %s, password: {env: BENCH_PASSWORD}, nodes: [{name: n1, address: %q}]}\n", n, target.User, target.Addresses[0])
-	}
-	binary, err := filepath.Abs(o.plimsoll)
-	if err != nil {
-		return watchedProcess{}, err
-	}
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "plimsoll.yaml"), []byte(inventory.String()), 0o600), os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(set), 0o600)); err != nil {
-		return watchedProcess{}, err
-	}
-	cmd := exec.CommandContext(ctx, binary, "watch", "--quiet")
-	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
-	return watchedProcess{cmd}, cmd.Start()
 }

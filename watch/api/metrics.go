@@ -150,6 +150,7 @@ var help = map[string]string{
 	"plimsoll_bucket_empty_hours":              "Hours until the burst bucket is empty at the present IOPS.",
 	"plimsoll_watch_paused":                    "1: the instance is polled less often, or not at all.",
 	"plimsoll_rds":                             "1: the instance runs on RDS or Aurora, whose parameter groups have its settings.",
+	"plimsoll_aurora":                          "1: the instance runs on Aurora.",
 	"plimsoll_schema_bytes":                    "Bytes of data and indexes of a schema.",
 	"up":                                       "1: the instance answers.",
 	"mysql_up":                                 "1: the server answers.",

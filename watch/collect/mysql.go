@@ -87,6 +87,20 @@ func (s *server) lack(what string, err error) bool {
 	return true
 }
 
+// hide notes what the server does not show, or shows again, as it is set.
+func (s *server) hide(tables map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lacks == nil {
+		s.lacks = map[string]bool{}
+	}
+	for table, hidden := range tables {
+		if s.lacks[table] = hidden; !hidden {
+			delete(s.lacks, table)
+		}
+	}
+}
+
 // lasting tells whether err is a server's answer that will be the same the next time.
 func lasting(err error) bool {
 	if lost(err) {

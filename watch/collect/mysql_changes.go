@@ -71,6 +71,9 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 	if onRDS(all) { // by this, alerts name what is allowed there
 		r.Add(now, "plimsoll_rds", 1)
 	}
+	if all["aurora_version"] != "" {
+		r.Add(now, "plimsoll_aurora", 1)
+	}
 	if level := cmp.Or(all["transaction_isolation"], all["tx_isolation"]); level != "" {
 		r.Add(now, "mysql_transaction_isolation", 1, "level", level)
 	}

@@ -142,6 +142,25 @@ JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id GROUP BY 1`
 JOIN performance_schema.threads t ON t.THREAD_ID = w.BLOCKING_THREAD_ID GROUP BY 1`},
 }
 
+// hidden says which locks' holders the server does not show, because its performance schema is off, and notes them among what it lacks: the tables
+// are there and empty.
+func (q *quick) hidden(ctx context.Context) (which string, err error) {
+	all := map[string]bool{metadataTable: !q.shape.performs, lockWaits[1].table: false}
+	which = "a metadata lock"
+	if !q.shape.performs {
+		if !q.lacking(lockWaits[0].table) {
+			if _, err := q.rows(ctx, "SELECT 1 FROM "+lockWaits[0].table+" LIMIT 0"); err != nil && !q.lack(lockWaits[0].table, err) {
+				return "", err
+			}
+		}
+		if q.lacking(lockWaits[0].table) {
+			which, all[lockWaits[1].table] = "a row lock or a metadata lock", true
+		}
+	}
+	q.server.hide(all)
+	return which, nil
+}
+
 // blocks says how many wait for a session.
 func blocks(others string) string {
 	if others == "1" {

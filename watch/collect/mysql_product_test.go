@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,44 @@ func TestInstancesOfRDSAreKnownByTheirVariables(t *testing.T) {
 		}
 		if is := slices.ContainsFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "plimsoll_rds" && s.Value == 1 }); is != c.rds {
 			t.Errorf("%s: on RDS %v", name, is)
+		}
+		if is := slices.ContainsFunc(r.Samples, func(s watch.Sample) bool { return s.Name == "plimsoll_aurora" && s.Value == 1 }); is != strings.HasPrefix(name, "Aurora") {
+			t.Errorf("%s: on Aurora %v", name, is)
+		}
+	}
+}
+
+// restarted is a session of a MySQL whose performance schema is on or off.
+type restarted struct {
+	silent
+	schema string
+}
+
+func (r restarted) Table(context.Context, string) ([]map[string]string, error) {
+	return []map[string]string{{"Variable_name": "version", "Value": "8.4.3"}, {"Variable_name": "performance_schema", "Value": r.schema}}, nil
+}
+
+func (r restarted) Exec(_ context.Context, text string, _ *engine.Result) error {
+	if strings.Contains(text, "INNODB_LOCK_WAITS") {
+		return &engine.Error{Kind: engine.Missing, Text: "Unknown table 'INNODB_LOCK_WAITS' in information_schema"}
+	}
+	return nil
+}
+
+// What a server hides is told once, however often its connection was lost, and no longer once a restart has switched its performance schema on.
+func TestWhatAServerHidesIsToldUntilARestartShowsIt(t *testing.T) {
+	q := MySQL(nil, 1)[0].(*quick)
+	for _, c := range []struct {
+		schema          string
+		findings, lacks int
+	}{{"OFF", 1, 3}, {"OFF", 1, 3}, {"ON", 0, 1}, {"OFF", 1, 3}} {
+		q.session, q.shape.asked = restarted{schema: c.schema}, false
+		if err := q.ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		found, lacks := q.shape.instance.Findings, q.watching().Lacks
+		if len(found) != c.findings || len(lacks) != c.lacks || len(found) == 1 && !strings.Contains(found[0].Text, "who holds a row lock or a metadata lock that others wait for") {
+			t.Errorf("performance_schema=%s: %+v, it lacks %q", c.schema, found, lacks)
 		}
 	}
 }

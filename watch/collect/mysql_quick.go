@@ -160,12 +160,16 @@ func (q *quick) ask(ctx context.Context) error {
 	if pool, ok := numeric(shown["innodb_buffer_pool_size"]); ok {
 		i.Memory = &watch.Memory{Pool: &pool}
 	}
-	q.shape.performs = shown["performance_schema"] == "ON"
+	q.shape.performs, i.Findings = shown["performance_schema"] == "ON", nil // a restart may have switched it
+	hidden, err := q.hidden(ctx)
+	if err != nil {
+		return err
+	}
 	if !q.shape.performs {
-		i.Findings = append(i.Findings, watch.Finding{
-			Code: "performance-schema-off", Text: "The performance schema is off: waits are sampled once a second from the list of sessions.",
-			Do: "For exact waits set performance_schema=ON and restart.",
-		})
+		i.Findings = []watch.Finding{{
+			Code: "performance-schema-off", Text: "The performance schema is off: waits are sampled once a second from the list of sessions, and who holds " + hidden + " that others wait for is not shown.",
+			Do: "For exact waits, and for who blocks whom, set performance_schema=ON and restart.",
+		}}
 	}
 	_, err = q.rows(ctx, "SELECT TIME_MS FROM information_schema.PROCESSLIST LIMIT 0")
 	if lost(err) {

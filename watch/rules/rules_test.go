@@ -67,6 +67,58 @@ func TestShippedRules(t *testing.T) {
 	}
 }
 
+// Wherever an instance runs, an alert about it leads on: its rule names a runbook or a trial there, or says that there is none, and which command
+// shows more.
+func TestEveryAlertLeadsOn(t *testing.T) {
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	at := time.Now()
+	place := func(name, instance string) watch.Sample {
+		return watch.Sample{Name: name, At: at, Value: 1, Labels: []watch.Label{{Name: "cluster", Value: "a"}, {Name: "instance", Value: instance}}}
+	}
+	if err := s.Append(t.Context(), []watch.Sample{place("plimsoll_rds", "a/db1"), place("plimsoll_rds", "a/db2"), place("plimsoll_aurora", "a/db2")}); err != nil {
+		t.Fatal(err)
+	}
+	groups, err := Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := 0
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			for _, instance := range []string{"a/n1", "a/db1", "a/db2"} {
+				for _, value := range []float64{0, 1} {
+					expand := func(text string) string {
+						t.Helper()
+						out, err := s.Expand(t.Context(), text, map[string]string{"cluster": "a", "instance": instance}, value, at)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return out
+					}
+					book, do := expand(r.Annotations["runbook"]), expand(r.Annotations["do"])
+					if book != "" {
+						if named.FindString(book) != book {
+							t.Errorf("%s of %s: %q is no runbook and no trial", r.Alert, instance, book)
+						}
+						continue
+					}
+					none++
+					if !strings.Contains(do, "There is no runbook for that on ") || !strings.Contains(do, "plimsoll watch a shows") {
+						t.Errorf("%s of %s names no runbook and no trial, and does not say so with the command that shows more: %s", r.Alert, instance, do)
+					}
+				}
+			}
+		}
+	}
+	if none == 0 || none > 10 {
+		t.Errorf("%d alerts lead to no runbook", none)
+	}
+}
+
 // named are the runbooks and trials in an annotation, which may choose by where the instance runs.
 var named = regexp.MustCompile(`\b(?:aurora|cql|examples|kube|mysql|rds|singlestore|superdisk)/[\w./-]+`)
 
