@@ -120,7 +120,7 @@ when over a minute and more no fewer pages were read for an operation; *cold* is
 given in percent of the truth. MySQL makes one instance of a pool under 1 GiB.
 
 The estimate was changed after errors on these workloads had been seen ([why](decisions/162-returns-between-lists-are-weighted.md)), so these are no blind tests. Where the fitted model
-disagrees the report says "low confidence", and the interval is wider by as much as the two are apart. tpcc on MariaDB is the furthest off, too low on both sides; its rows are from before the estimate for much smaller pools and the measurement were changed ([why, and what half the memory came to since](decisions/245-uses-that-leave-no-trace.md)). Where a hot table just fits (heat at 1.5 times the memory), a
+disagrees the report says "low confidence", and the interval is wider by as much as the two are apart. tpcc is the furthest off on both servers, always of low confidence and with the truth in its interval ([why](decisions/245-uses-that-leave-no-trace.md)); with two and a half times the memory, where a fiftieth of today's reads is left, it is off by more than the truth on MySQL, which is less than a tenth of a page for an operation. Where a hot table just fits (heat at 1.5 times the memory), a
 cache of InnoDB's kind, which keeps pages that were read once from pushing out those that are used again, does better than a plain LRU, and better than predicted.
 
 %s
