@@ -74,6 +74,9 @@ func TestADiskThatIsThereIsNotAttachedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &named{has: infra.Volume{ID: "vol-1", VolumeSpec: infra.VolumeSpec{Tags: map[string]string{cluster.VolumeTag: "network"}}}}
+			if c.disks == with {
+				p.has.Machine, p.has.State = "m1", infra.VolumeInUse
+			}
 			on := attaches(nil, c.disks)
 			if c.provider {
 				on.Volumes = p

@@ -202,12 +202,12 @@ func (a *attach) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	if err != nil {
 		return nil, err
 	}
-	if v.Machine == machine && v.State == infra.VolumeInUse { // somebody else has attached it since the check
-		return had(c), nil
-	}
 	err = on.Volumes.Attach(ctx, v.ID, machine)
 	if errors.Is(err, infra.ErrVolumeInUse) || errors.Is(err, infra.ErrNotFenced) {
 		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first; a machine that may still write to it must be stopped, and seen stopped"}
+	}
+	if err == nil && v.Machine == machine && v.State == infra.VolumeInUse { // somebody else has attached it since the check
+		return had(c), nil
 	}
 	return action.Facts{"machine": machine}, err
 }
@@ -229,7 +229,7 @@ func (a *attach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 		return nil
 	}
 	v, machine, err := a.look(ctx, on)
-	if err != nil || c.Before["attached_to"] == machine {
+	if err != nil || c.Before["attached_to"] == machine && c.Before["state"] != string(infra.VolumeDetaching) {
 		return err
 	}
 	if err := on.Volumes.Detach(ctx, v.ID, machine); !errors.Is(err, infra.ErrNotAttached) {
