@@ -99,7 +99,7 @@ func TestADiskThatIsThereIsNotAttachedAgain(t *testing.T) {
 			if err != nil || r.State != c.state {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if _, err := a.Act(t.Context(), on, action.Call{}); err != nil || (p.attached == "vol-1 to m1") != (c.state == action.Needed) {
+			if _, err := a.Act(t.Context(), on, action.Call{}); err != nil || (p.attached == "vol-1 to m1") != c.provider {
 				t.Errorf("attached %q, %v", p.attached, err)
 			}
 		})
