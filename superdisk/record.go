@@ -99,7 +99,7 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	for _, l := range a.Legs {
 		changed = r.note(r.Key(a, l), l.Role, machine, l.InStep(), now) || changed
 	}
-	if _, serves := a.survivor(); serves && a.Running() { // else nothing is written: nobody falls behind
+	if _, serves := a.Survivor(); serves && a.Running() { // else nothing is written: nobody falls behind
 		changed = r.leave(here, now) || changed
 	}
 	if changed {
@@ -253,22 +253,12 @@ func (s Records) keep(ctx context.Context, r Record, here map[string]bool) error
 	return s.tag(ctx, r, here)
 }
 
-// StartedAlone is Note of an array that was just started without its other leg, with a new bitmap: when that leg comes back, it receives
-// everything.
-func (s Records) StartedAlone(ctx context.Context, seen Status, a Array) error {
-	r, err := s.Read(ctx, a.UUID)
-	if err != nil {
-		return err
+// Restore writes a record as it was, here and on the volumes.
+func (s Records) Restore(ctx context.Context, before Record) error {
+	if len(before.Legs) == 0 {
+		return nil // nothing was written over it
 	}
-	r.Note(a, seen.Machine, seen.At)
-	here := r.keys(a)
-	for key, leg := range r.Legs {
-		if !here[key] && !leg.InStep {
-			leg.Whole = true
-			r.Legs[key] = leg
-		}
-	}
-	return s.keep(ctx, r, here)
+	return s.keep(ctx, before, nil)
 }
 
 // HaveCompared records how the legs of an array compared.
@@ -279,6 +269,9 @@ func (s Records) HaveCompared(ctx context.Context, seen Status, a Array, c Compa
 	}
 	r.Note(a, seen.Machine, seen.At)
 	r.Compared = &c
+	if a.Degraded > 0 { // a leg has left since it was compared
+		r.legsChanged(seen.At)
+	}
 	return s.Write(ctx, r)
 }
 
@@ -305,7 +298,7 @@ func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, serves := a.survivor()
+	_, serves := a.Survivor()
 	here := r.keys(a)
 	for _, l := range a.Legs {
 		if is, known := r.Legs[r.Key(a, l)]; !known || is.InStep != l.InStep() {

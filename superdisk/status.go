@@ -345,7 +345,7 @@ func (s *Status) Measure(ctx context.Context, m infra.Machine) {
 
 // behind is how much a leg that comes back would be given, nil if that is not known.
 func (a Array) behind(ctx context.Context, m infra.Machine) *int64 {
-	leg, serves := a.survivor()
+	leg, serves := a.Survivor()
 	switch {
 	case !a.Running():
 		return nil
