@@ -46,27 +46,20 @@ func (f *fits) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	if err := f.distinct(ctx, on); err != nil {
 		return r, err
 	}
-	device, err := deviceOf(ctx, on, m, f.Node, f.Volume)
-	if errors.Is(err, infra.ErrNotAttached) {
-		return awaitsDisk(ctx, on, m, f.Node, f.Volume, r), nil
+	d, r, err := examined(ctx, on, m, f.Node, f.Volume, r)
+	if err != nil || len(r.Awaits) > 0 {
+		return r, err
 	}
-	if err != nil {
-		return r, refuse(err)
-	}
-	d, err := superdisk.Examine(ctx, m, device)
-	if err != nil {
-		return r, refuse(err)
-	}
-	r.Observed = action.Facts{"device": device, "mib": d.Size >> 20}
-	super, known, err := f.leg(ctx, on, m, device)
+	r.Observed = action.Facts{"device": d.Device, "mib": d.Size >> 20}
+	super, known, err := f.leg(ctx, on, m, d.Device)
 	if err != nil {
 		return r, err
 	}
 	if !known {
-		r.Reason = fmt.Sprintf("%s has %d MiB: whether that is enough is known when volume %s is attached", device, d.Size>>20, f.Network)
+		r.Reason = fmt.Sprintf("%s has %d MiB: whether that is enough is known when volume %s is attached", d.Device, d.Size>>20, f.Network)
 		return r, nil
 	}
-	if err := (superdisk.Rebuild{Machine: m, Target: device, Role: superdisk.Local}).Fits(ctx, super); err != nil {
+	if err := (superdisk.Rebuild{Machine: m, Target: d.Device, Role: superdisk.Local}).Fits(ctx, super); err != nil {
 		return r, &hint.PermanentError{Reason: err.Error(), Advice: hint.Of(err) + "; for that, end this run and begin another: plimsoll runbook cancel RUN --undo"}
 	}
 	r.State = action.Satisfied

@@ -203,6 +203,19 @@ func deviceOf(ctx context.Context, on *cluster.Cluster, m infra.Machine, node, n
 	return device, err
 }
 
+// examined is what stands on the disk that a step names. One that the machine has not is awaited, by the result.
+func examined(ctx context.Context, on *cluster.Cluster, m infra.Machine, node, name string, r action.CheckResult) (superdisk.Disk, action.CheckResult, error) {
+	device, err := deviceOf(ctx, on, m, node, name)
+	if errors.Is(err, infra.ErrNotAttached) {
+		return superdisk.Disk{}, awaitsDisk(ctx, on, m, node, name, r), nil
+	}
+	if err != nil {
+		return superdisk.Disk{}, r, refuse(err)
+	}
+	d, err := superdisk.Examine(ctx, m, device)
+	return d, r, refuse(err)
+}
+
 // volumeOf is the id of a volume that is called by its name, and any other name as it is.
 func volumeOf(ctx context.Context, on *cluster.Cluster, node, name string) (string, error) {
 	if on.Volumes == nil || strings.HasPrefix(name, "/") {
