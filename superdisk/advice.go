@@ -66,13 +66,22 @@ func Advise(a Array, k Kernel, r Record) (all []Advice) {
 		say(true, command("plan", "superdisk/rebuild", " -i local="+hint.FillIn)+"; if a run of superdisk/migrate, replace-node or recover-node waits, resume that instead: plimsoll runbook status names it",
 			"only the network leg serves: reads have its latency, and losing it loses the data")
 	case a.Degraded > 0 && hasLocal && local.InStep():
-		say(true, command("plan", "superdisk/reattach-network", " -i network="+r.missing(a, Network)), "only the local leg serves: losing the machine loses the data")
+		volume := r.missing(a, Network)
+		if c := r.Compared; c != nil && !c.Clean() {
+			volume = hint.FillIn // that one would keep what differed
+		}
+		say(true, command("plan", "superdisk/reattach-network", " -i network="+volume), "only the local leg serves: losing the machine loses the data")
 	case a.Degraded == 0 && !hasNetwork:
 		say(true, "write_mostly > /sys/block/…/md/dev-…/state of the network leg", "no leg is write-mostly: reads also go to the network leg")
 	}
-	if c := r.Compared; c != nil && !c.Clean() {
-		say(true, WhichIsRight(command("plan", "superdisk/detach-network", ""), command("plan", "superdisk/reattach-network", " -i network="+hint.FillIn)),
-			"compared at %s: %s", c.At.UTC().Format("2006-01-02 15:04:05Z"), c)
+	switch c := r.Compared; {
+	case c == nil || c.Clean():
+	case !c.Outdated():
+		say(true, WhichIsRight(command("plan", "superdisk/detach-network", ""), command("plan", "superdisk/reattach-network", " -i network="+hint.FillIn)), "%s: %s", c.When(), c)
+	case a.Degraded == 0:
+		say(true, "find out whether they still do: "+command("run", "superdisk/check", ""), "%s: %s", c.When(), c)
+	default:
+		say(true, "give the array a blank disk in the place of the leg that left: one that is only re-added keeps what differed. Then compare them again: "+command("run", "superdisk/check", ""), "%s: %s", c.When(), c)
 	}
 	if hasNetwork && network.InStep() && network.Timeout > endless {
 		say(false, command("run", "superdisk/give-up-hung", "")+", while the array is in use; or shorten the time-out: echo 30000 >/sys/block/"+path.Base(network.Device)+"/queue/io_timeout",

@@ -17,14 +17,21 @@ import (
 // Compared is how the legs of an array compared. md counts all that differs, also where nothing was ever written: a leg that was seeded has there
 // what its disk had before. So what the file system uses is compared once more, by pages.
 type Compared struct {
-	At     time.Time `json:"at"`
-	Differ int64     `json:"bytes_that_differ"` // by md, which counts whole requests of 64 KiB and more
+	At time.Time `json:"at"`
+	// LegsChanged is when a leg was first seen to have left or come after that: what was found is history from then on.
+	LegsChanged time.Time `json:"legs_changed,omitzero"`
+
+	Differ int64 `json:"bytes_that_differ"` // by md, which counts whole requests of 64 KiB and more
 	// Unknown is why it is not known where they lie; then the counts below say nothing.
 	Unknown string   `json:"unknown,omitempty"`
 	InFiles int64    `json:"bytes_in_files"`           // that are written
 	Files   []string `json:"files,omitempty"`          // the first of them
 	Other   int64    `json:"bytes_of_the_file_system"` // its own blocks; some of them were perhaps never written
 }
+
+// Outdated says that a leg has left or come since: what was found tells nothing of the legs as they are now. A leg that is only re-added keeps
+// what differed.
+func (c Compared) Outdated() bool { return !c.LegsChanged.IsZero() }
 
 // Clean says that nothing that anybody reads differs.
 func (c Compared) Clean() bool {
@@ -33,14 +40,18 @@ func (c Compared) Clean() bool {
 
 // String says what was found, in a sentence.
 func (c Compared) String() string {
+	are, is, differ, lie, has := "are", "is", "differ", "lie", "has"
+	if c.Outdated() {
+		are, is, differ, lie, has = "were", "was", "differed", "lay", "had"
+	}
 	var parts []string
 	switch {
 	case c.Differ == 0:
-		return "the legs are the same"
+		return "the legs " + are + " the same"
 	case c.Unknown != "":
-		return fmt.Sprintf("up to %d bytes of the legs differ, by md's count; whether files are among them is not known: %s", c.Differ, c.Unknown)
+		return fmt.Sprintf("up to %d bytes of the legs %s, by md's count; whether files %s among them is not known: %s", c.Differ, differ, are, c.Unknown)
 	case c.Clean():
-		return fmt.Sprintf("up to %d bytes of the legs differ, by md's count, and all of them lie where the file system has written nothing; what it uses is the same", c.Differ)
+		return fmt.Sprintf("up to %d bytes of the legs %s, by md's count, and all of them %s where the file system %s written nothing; what it uses %s the same", c.Differ, differ, lie, has, is)
 	}
 	if c.InFiles > 0 {
 		parts = append(parts, fmt.Sprintf("%d bytes of files (%s)", c.InFiles, strings.Join(c.Files, ", ")))
@@ -48,8 +59,20 @@ func (c Compared) String() string {
 	if c.Other > 0 {
 		parts = append(parts, fmt.Sprintf("%d bytes of the file system's own blocks", c.Other))
 	}
-	return "the legs differ in " + strings.Join(parts, " and in ")
+	return "the legs " + differ + " in " + strings.Join(parts, " and in ")
 }
+
+// When says when it was compared, and since when that is history.
+func (c Compared) When() string {
+	at := "compared at " + moment(c.At)
+	if c.Outdated() {
+		at += ", before a leg left or came back at " + moment(c.LegsChanged)
+	}
+	return at
+}
+
+// moment is a time of the record, which is kept in UTC.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
 // WhichIsRight is the advice where something differs, with the commands that take the network leg out and add another: md does not know which leg
 // has the right data, and nor do we.

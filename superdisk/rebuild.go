@@ -73,7 +73,7 @@ func (r Rebuild) Choose(ctx context.Context) (Choice, error) {
 	if a.Degraded == 0 {
 		return c, fmt.Errorf("array %s has all its legs", a.Label())
 	}
-	source, alive := a.survivor()
+	source, alive := a.Survivor()
 	if !alive {
 		return c, fmt.Errorf("array %s has no leg that is in step", a.Label())
 	}
@@ -84,8 +84,8 @@ func (r Rebuild) Choose(ctx context.Context) (Choice, error) {
 	return r.chooseFor(ctx, c)
 }
 
-// survivor is the leg that serves.
-func (a Array) survivor() (Leg, bool) {
+// Survivor is the leg that serves.
+func (a Array) Survivor() (Leg, bool) {
 	for _, l := range a.Legs {
 		if l.InStep() {
 			return l, true

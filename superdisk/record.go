@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ type Record struct {
 	Name  string               `json:"name"`
 	Legs  map[string]LegRecord `json:"legs"` // by the volume's serial number, or by the role where a disk tells none
 	Mount string               `json:"mount,omitempty"`
-	// Compared is how the legs compared last, until one of them is rebuilt or is another.
+	// Compared is how the legs compared last. It is history once a leg has left or come back: what differed may be there still, or not.
 	Compared *Compared `json:"compared,omitempty"`
 }
 
@@ -71,7 +72,7 @@ func (r Record) Complete(a *Array) {
 			}
 		}
 	}
-	if _, there := a.working(Network); a.Behind != nil && !there && r.Legs[r.missing(*a, Network)].Whole {
+	if _, there := a.working(Network); a.Degraded > 0 && !there && r.Legs[r.missing(*a, Network)].Whole {
 		a.Behind = &a.Size
 	}
 }
@@ -98,18 +99,32 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	for _, l := range a.Legs {
 		changed = r.note(r.Key(a, l), l.Role, machine, l.InStep(), now) || changed
 	}
-	if _, serves := a.survivor(); !serves || !a.Running() {
-		return changed // nothing is written: nobody falls behind
+	if _, serves := a.Survivor(); serves && a.Running() { // else nothing is written: nobody falls behind
+		changed = r.leave(here, now) || changed
 	}
+	if changed {
+		r.legsChanged(now)
+	}
+	return changed
+}
+
+// leave notes that the legs which an array has not are out of step, and says whether one was in step before.
+func (r *Record) leave(here map[string]bool, now time.Time) (changed bool) {
 	for key, old := range r.Legs {
 		if !here[key] && old.InStep {
 			changed = r.note(key, old.Role, old.Machine, false, now) || changed
 		}
 	}
-	if changed {
-		r.Compared = nil
-	}
 	return changed
+}
+
+// legsChanged makes history of how the legs compared before.
+func (r *Record) legsChanged(now time.Time) {
+	if c := r.Compared; c != nil && !c.Outdated() {
+		then := *c
+		then.LegsChanged = now
+		r.Compared = &then
+	}
 }
 
 func (r *Record) note(key string, role Role, machine string, inStep bool, now time.Time) bool {
@@ -182,58 +197,68 @@ func (s Records) Read(ctx context.Context, uuid string) (Record, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &r)
-	}
 	if err != nil {
 		return r, fmt.Errorf("read the record of array %s: %w", uuid, err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Record{Array: uuid}, hint.With(fmt.Errorf("read the record of array %s: %w", uuid, err), "it is "+s.file(uuid)+": move it away if it is damaged. What it says of the legs is then not known, and a person is asked before a leg is started alone")
 	}
 	return r, nil
 }
 
-// Note records what the arrays of a machine are like now.
+// Note records what the arrays of a machine are like now. One that cannot be recorded hides no other.
 func (s Records) Note(ctx context.Context, seen Status) error {
+	var failed []error
 	for _, a := range seen.Arrays {
 		if a.UUID == "" || !a.Running() {
 			continue
 		}
 		r, err := s.Read(ctx, a.UUID)
-		if err != nil {
-			return err
+		if err == nil {
+			r.Note(a, seen.Machine, seen.At)
+			err = s.keep(ctx, r, r.keys(a))
 		}
-		r.Note(a, seen.Machine, seen.At)
-		if err := s.Write(ctx, r); err != nil {
-			return err
-		}
-		if s.Volumes == nil {
-			continue
-		}
-		if err := s.tag(ctx, r, r.keys(a)); err != nil {
-			return err
-		}
+		failed = append(failed, err)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
-// StartedAlone is Note of an array that was just started without its other leg, with a new bitmap: when that leg comes back, it receives
-// everything.
-func (s Records) StartedAlone(ctx context.Context, seen Status, a Array) error {
-	r, err := s.Read(ctx, a.UUID)
-	if err != nil {
-		return err
+// StartsAlone records that an array is about to be started from one leg, with a new bitmap: the others are out of step, and receive everything when
+// they come back. Should whoever starts it be killed, none of them counts as one that has everything, and the leg itself counts as what it was before.
+// The record as it was is returned, for a start that does not come about.
+func (s Records) StartsAlone(ctx context.Context, uuid, key string, at time.Time) (before Record, err error) {
+	if before, err = s.Read(ctx, uuid); err != nil || len(before.Legs) == 0 {
+		return before, err
 	}
-	r.Note(a, seen.Machine, seen.At)
-	here := r.keys(a)
-	for key, leg := range r.Legs {
-		if !here[key] && !leg.InStep {
+	r := before
+	r.Legs = maps.Clone(before.Legs)
+	here := map[string]bool{key: true}
+	if r.leave(here, at) {
+		r.legsChanged(at)
+	}
+	for other, leg := range r.Legs {
+		if !here[other] {
 			leg.Whole = true
-			r.Legs[key] = leg
+			r.Legs[other] = leg
 		}
 	}
+	return before, s.keep(ctx, r, here)
+}
+
+// keep writes a record, here and on the volumes.
+func (s Records) keep(ctx context.Context, r Record, here map[string]bool) error {
 	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
 		return err
 	}
 	return s.tag(ctx, r, here)
+}
+
+// Restore writes a record as it was, here and on the volumes.
+func (s Records) Restore(ctx context.Context, before Record) error {
+	if len(before.Legs) == 0 {
+		return nil // nothing was written over it
+	}
+	return s.keep(ctx, before, nil)
 }
 
 // HaveCompared records how the legs of an array compared.
@@ -244,6 +269,9 @@ func (s Records) HaveCompared(ctx context.Context, seen Status, a Array, c Compa
 	}
 	r.Note(a, seen.Machine, seen.At)
 	r.Compared = &c
+	if a.Degraded > 0 { // a leg has left since it was compared
+		r.legsChanged(seen.At)
+	}
 	return s.Write(ctx, r)
 }
 
@@ -256,11 +284,8 @@ func (s Records) Leaves(ctx context.Context, seen Status, a Array, leg Leg) erro
 	}
 	r.Note(a, seen.Machine, seen.At)
 	r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
-	r.Compared = nil
-	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
-		return err
-	}
-	return s.tag(ctx, r, r.keys(a))
+	r.legsChanged(seen.At)
+	return s.keep(ctx, r, r.keys(a))
 }
 
 // Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll
@@ -273,7 +298,7 @@ func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, serves := a.survivor()
+	_, serves := a.Survivor()
 	here := r.keys(a)
 	for _, l := range a.Legs {
 		if is, known := r.Legs[r.Key(a, l)]; !known || is.InStep != l.InStep() {

@@ -37,8 +37,8 @@ type Array struct {
 	Chunk    int64  `json:"bitmap_chunk_bytes,omitempty"` // 0: it has no bitmap
 	Sync     *Sync  `json:"sync,omitempty"`
 	Seed     *Seed  `json:"seed,omitempty"`
-	// Behind is how much a leg that comes back would be given; nil: not asked, or nothing is missing.
-	Behind *int64 `json:"bytes_behind,omitempty"`
+	// Behind is how much a leg that comes back would be given: 0 if none is missing; nil, null in JSON, if that is not known.
+	Behind *int64 `json:"bytes_behind"`
 	Legs   []Leg  `json:"legs"`
 }
 
@@ -336,21 +336,34 @@ func VolumeID(serial string) string {
 	return serial
 }
 
-// Measure fills in how much missing legs are behind. Only a leg that serves and has nothing under way is asked.
+// Measure fills in how much missing legs are behind. Only a leg that serves and does not hang is asked.
 func (s *Status) Measure(ctx context.Context, m infra.Machine) {
 	for i := range s.Arrays {
-		a := &s.Arrays[i]
-		leg, serves := a.survivor()
-		if a.Degraded == 0 || !serves || leg.HungFor >= Hung || a.Chunk == 0 {
-			continue
-		}
-		super, err := ReadSuperblock(ctx, m, leg.Device)
-		if err != nil {
-			continue // not root, perhaps: the rest of the status is good
-		}
-		if bitmap, err := ReadBitmap(ctx, m, leg.Device, super); err == nil {
-			behind := bitmap.Behind()
-			a.Behind = &behind
-		}
+		s.Arrays[i].Behind = s.Arrays[i].behind(ctx, m)
 	}
+}
+
+// behind is how much a leg that comes back would be given, nil if that is not known.
+func (a Array) behind(ctx context.Context, m infra.Machine) *int64 {
+	leg, serves := a.Survivor()
+	switch {
+	case !a.Running():
+		return nil
+	case a.Degraded == 0:
+		return new(int64)
+	case a.Chunk == 0: // without a bitmap nobody knows what was written
+		return &a.Size
+	case !serves || leg.HungFor >= Hung:
+		return nil
+	}
+	super, err := ReadSuperblock(ctx, m, leg.Device)
+	if err != nil {
+		return nil // not root, perhaps: the rest of the status is good
+	}
+	bitmap, err := ReadBitmap(ctx, m, leg.Device, super)
+	if err != nil {
+		return nil
+	}
+	bytes := bitmap.Behind()
+	return &bytes
 }

@@ -3,6 +3,7 @@ package superdisk
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,6 +155,41 @@ func TestKeysOfTheStatusSayTheirUnits(t *testing.T) {
 			t.Errorf("%s, %v; want %s", data, err, want)
 		}
 	}
+}
+
+// How much a leg that comes back receives is not known, nothing, or everything: programs tell these apart.
+func TestHowMuchALegReceivesIsKnownOrNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Array)
+		want   string
+	}{
+		"nothing is missing":        {func(a *Array) { a.Degraded = 0 }, `"bytes_behind":0`},
+		"the leg cannot be read":    {func(*Array) {}, `"bytes_behind":null`},
+		"the leg hangs":             {func(a *Array) { a.Legs[0].HungFor = Hung }, `"bytes_behind":null`},
+		"there is no bitmap":        {func(a *Array) { a.Chunk = 0 }, `"bytes_behind":531628032`},
+		"it does not run":           {func(a *Array) { a.State = "inactive" }, `"bytes_behind":null`},
+		"it was started without it": {func(a *Array) { a.Legs[0].HungFor = Hung; a.Name = "alone" }, `"bytes_behind":531628032`},
+	} {
+		s := recorded(t, "network-removed")
+		a := &s.Arrays[0]
+		c.change(a)
+		s.Measure(t.Context(), unruly{})
+		if a.Name == "alone" {
+			Record{Legs: map[string]LegRecord{"vol-1": {Role: Network, Seen: time.Now(), Whole: true}}}.Complete(a)
+		}
+		if data, err := json.Marshal(a); err != nil || !strings.Contains(string(data), c.want) {
+			t.Errorf("%s: %s, %v", name, data, err)
+		}
+	}
+}
+
+// unruly is a machine on which no command succeeds.
+type unruly struct{ infra.Machine }
+
+func (unruly) Name() string { return "m1" }
+
+func (unruly) Run(context.Context, infra.Command) (infra.Output, error) {
+	return infra.Output{}, errors.New("permission denied")
 }
 
 func blob(t *testing.T, name string) []byte {

@@ -166,7 +166,11 @@ func (s Stopped) Advise(r Record, now time.Time) Advice {
 		return Advice{true, fmt.Sprintf("the %s leg %s served last, without the other one, and has everything", serve[0].Role, serve[0].ref()),
 			"start from it: " + from(serve[0]) + "; then bring the other leg into step: " + then(serve[0])}
 	case len(s.Legs) == 2 && len(stale) == 0:
-		return Advice{true, "the array is stopped, and both legs were in step: neither has served without the other. Plimsoll starts no array by itself",
+		were := "both legs were in step"
+		if slices.ContainsFunc(s.Legs, func(l StoppedLeg) bool { _, known := r.Legs[l.Key()]; return !known }) {
+			were = "no record says whether its legs were in step; by their superblocks they were"
+		}
+		return Advice{true, "the array is stopped, and " + were + ": neither has served without the other. Plimsoll starts no array by itself",
 			command("plan", "superdisk/start", mount)}
 	case len(s.Legs) == 2 && len(stale) == 1:
 		good := s.Legs[0]
@@ -183,8 +187,17 @@ func (s Stopped) Advise(r Record, now time.Time) Advice {
 		return Advice{true, fmt.Sprintf("the %s leg %s is not to be started: %s", stale[0].Role, stale[0].ref(), why),
 			"attach the other leg and start from it; plimsoll superdisk status then names the command"}
 	}
-	return Advice{true, fmt.Sprintf("the array is stopped, and only its %s leg is on this machine", s.Legs[0].Role),
+	only := fmt.Sprintf("the array is stopped, and only its %s leg is on this machine", s.Legs[0].Role)
+	if why, _ := r.Doubt(s.Legs[0].Key(), now); why != "" {
+		only += "; " + why
+	}
+	return Advice{true, only,
 		"if the other leg exists, attach it first, and both can be started together; otherwise: " + from(s.Legs[0])}
+}
+
+// Unrecorded is the advice on an array whose record could not be read: which leg it is started from would be a guess.
+func (s Stopped) Unrecorded() Advice {
+	return Advice{true, "the array is stopped, and its record could not be read: whether its legs were in step is not known", "mend what keeps the record from being read; plimsoll superdisk status then names the command that starts the array"}
 }
 
 // Advise says how the data of a disk that is mounted gets onto an array.

@@ -75,15 +75,21 @@ func TestWhichLegOfAnArrayThatIsStoppedIsStarted(t *testing.T) {
 	snapshot := alone
 	snapshot.Device = "/dev/vdc"
 	for want, legs := range map[string][]StoppedLeg{
-		"both legs were in step": {local, network},
-		"the local leg /dev/vda is out of step, by its own superblock":                                   {part, network},
-		"the local leg /dev/vda is not to be started: it was being brought into step, which did not end": {part},
-		"the network leg /dev/vdb served last, without the other one":                                    {local, alone},
-		"2 disks say that they are legs of this array, and some are copies of others":                    {alone, snapshot},
-		"3 disks say that they are legs of this array, and some are copies of others":                    {local, alone, snapshot},
+		"no record says whether its legs were in step; by their superblocks they were: neither has served without the other": {local, network},
+		"only its network leg is on this machine; no record says whether this leg was in step":                               {network},
+		"the local leg /dev/vda is out of step, by its own superblock":                                                       {part, network},
+		"the local leg /dev/vda is not to be started: it was being brought into step, which did not end":                     {part},
+		"the network leg /dev/vdb served last, without the other one":                                                        {local, alone},
+		"2 disks say that they are legs of this array, and some are copies of others":                                        {alone, snapshot},
+		"3 disks say that they are legs of this array, and some are copies of others":                                        {local, alone, snapshot},
 	} {
 		if got := (Stopped{UUID: "u", Legs: legs}).Advise(Record{}, time.Now()); !strings.Contains(got.Text, want) {
 			t.Errorf("%+v: %q, want %q", legs, got.Text, want)
 		}
+	}
+	seen := LegRecord{InStep: true, Seen: time.Now()}
+	r := Record{Legs: map[string]LegRecord{"local": seen, "network": seen}}
+	if got := (Stopped{UUID: "u", Legs: []StoppedLeg{local, network}}).Advise(r, time.Now()); !strings.Contains(got.Text, "and both legs were in step: neither") {
+		t.Errorf("recorded as in step: %q", got.Text)
 	}
 }

@@ -71,24 +71,29 @@ func ofAnother(v infra.Volume, uuid string) bool {
 	return json.Unmarshal([]byte(v.Tags[LegTag]), &t) == nil && t.Array != "" && t.Array != uuid
 }
 
-// Of returns what is recorded of an array and of one of its legs, here or on the leg's volume: whichever was seen last.
-func (s Records) Of(ctx context.Context, uuid, key string) (Record, error) {
+// Of returns what is recorded of an array and of these legs, here or on the volume of the leg: whichever was seen last. An error of a volume leaves what
+// is recorded here.
+func (s Records) Of(ctx context.Context, uuid string, keys ...string) (Record, error) {
 	r, err := s.Read(ctx, uuid)
 	if err != nil || s.Volumes == nil {
 		return r, err
 	}
-	v, err := s.Volumes.Describe(ctx, key)
-	if errors.Is(err, infra.ErrNoVolume) {
-		return r, nil
-	}
-	if err != nil {
-		return r, fmt.Errorf("read what is recorded on %s: %w", key, err)
-	}
-	if there, known := tagged(v, uuid); known && there.Seen.After(r.Legs[key].Seen) {
-		if r.Legs == nil {
-			r.Legs = map[string]LegRecord{}
+	var failed []error
+	for _, key := range keys {
+		v, err := s.Volumes.Describe(ctx, key)
+		if errors.Is(err, infra.ErrNoVolume) {
+			continue // a machine's own disk
 		}
-		r.Legs[key] = there
+		if err != nil {
+			failed = append(failed, fmt.Errorf("read what is recorded on %s: %w", key, err))
+			continue
+		}
+		if there, known := tagged(v, uuid); known && there.Seen.After(r.Legs[key].Seen) {
+			if r.Legs == nil {
+				r.Legs = map[string]LegRecord{}
+			}
+			r.Legs[key] = there
+		}
 	}
-	return r, nil
+	return r, errors.Join(failed...)
 }

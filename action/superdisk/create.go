@@ -152,10 +152,13 @@ func (c *create) Act(ctx context.Context, on *cluster.Cluster, call action.Call)
 	return action.Facts{"array": a.UUID, "device": a.Device}, err
 }
 
-// Undo takes the array apart as long as nothing lies on it.
+// Undo takes the array apart as long as nothing lies on it, unless it was there before the step.
 func (c *create) Undo(ctx context.Context, on *cluster.Cluster, call action.Call) error {
 	if wasMounted(call, c.Mount) {
 		return nil
+	}
+	if ran(call) { // the step has only mounted it
+		return c.takeBack(ctx, on, call, c.Mount)
 	}
 	m, _, a, found, err := c.look(ctx, on)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -44,61 +46,73 @@ func (f *fits) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 	if err := f.distinct(ctx, on); err != nil {
 		return r, err
 	}
-	device, err := deviceOf(ctx, on, m, f.Node, f.Volume)
-	if errors.Is(err, infra.ErrNotAttached) {
-		return awaitsDisk(ctx, on, m, f.Node, f.Volume, r), nil
+	d, r, err := examined(ctx, on, m, f.Node, f.Volume, r)
+	if err != nil || len(r.Awaits) > 0 {
+		return r, err
 	}
-	if err != nil {
-		return r, refuse(err)
-	}
-	d, err := superdisk.Examine(ctx, m, device)
-	if err != nil {
-		return r, refuse(err)
-	}
-	r.Observed = action.Facts{"device": device, "mib": d.Size >> 20}
-	super, known, err := f.leg(ctx, on, m)
+	r.Observed = action.Facts{"device": d.Device, "mib": d.Size >> 20}
+	super, known, err := f.leg(ctx, on, m, d.Device)
 	if err != nil {
 		return r, err
 	}
 	if !known {
-		r.Reason = fmt.Sprintf("%s has %d MiB: whether that is enough is known when volume %s is attached", device, d.Size>>20, f.Network)
+		r.Reason = fmt.Sprintf("%s has %d MiB: whether that is enough is known when volume %s is attached", d.Device, d.Size>>20, f.Network)
 		return r, nil
 	}
-	if err := (superdisk.Rebuild{Machine: m, Target: device, Role: superdisk.Local}).Fits(ctx, super); err != nil {
+	if err := (superdisk.Rebuild{Machine: m, Target: d.Device, Role: superdisk.Local}).Fits(ctx, super); err != nil {
 		return r, &hint.PermanentError{Reason: err.Error(), Advice: hint.Of(err) + "; for that, end this run and begin another: plimsoll runbook cancel RUN --undo"}
 	}
 	r.State = action.Satisfied
 	return r, nil
 }
 
-// distinct refuses one volume as both legs, by what the step says and by what the provider says.
+// oneVolume refuses one volume as both legs.
+func (f *fits) oneVolume() error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are one volume: the local leg must be another disk than the network leg", f.Volume, f.Network),
+		Advice: "name the local disk of the machine of " + f.Node}
+}
+
+// distinct refuses one volume as both legs, by what the step says and by what the provider says. The name of a device says nothing of volumes: two machines
+// have two disks of that name.
 func (f *fits) distinct(ctx context.Context, on *cluster.Cluster) error {
+	if strings.HasPrefix(f.Volume, "/") || strings.HasPrefix(f.Network, "/") {
+		return nil // on one machine its disk tells
+	}
 	local := action.Volume(ctx, on, f.Node, f.Volume)
 	for _, network := range action.Volume(ctx, on, f.Node, f.Network) {
-		for _, one := range local {
-			if one == network {
-				return &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are one volume: the local leg must be another disk than the network leg", f.Volume, f.Network),
-					Advice: "name the local disk of the machine of " + f.Node}
-			}
+		if slices.Contains(local, network) {
+			return f.oneVolume()
 		}
 	}
 	return nil
 }
 
-// leg is what the network leg says of itself, on the machine where it is to be or on that where it is now.
-func (f *fits) leg(ctx context.Context, on *cluster.Cluster, m infra.Machine) (super superdisk.Superblock, known bool, err error) {
-	for _, at := range []infra.Machine{m, f.now(ctx, on)} {
-		if at == nil {
+// leg is what the network leg says of itself, on the machine where it is to be or on that where it is now. A device is one of the machine where it is now, if
+// that is said. The disk that is to become the local leg is refused as the network leg.
+func (f *fits) leg(ctx context.Context, on *cluster.Cluster, m infra.Machine, local string) (super superdisk.Superblock, known bool, err error) {
+	type place struct {
+		infra.Machine
+		here bool
+	}
+	at := []place{{m, true}, {f.now(ctx, on), false}}
+	if strings.HasPrefix(f.Network, "/") && f.From != "" {
+		at = at[1:]
+	}
+	for _, has := range at {
+		if has.Machine == nil {
 			continue
 		}
-		device, err := deviceOf(ctx, on, at, f.Node, f.Network)
+		device, err := deviceOf(ctx, on, has.Machine, f.Node, f.Network)
 		if errors.Is(err, infra.ErrNotAttached) {
 			continue
 		}
 		if err != nil {
 			return super, false, refuse(err)
 		}
-		super, err = superdisk.ReadSuperblock(ctx, at, device)
+		if has.here && device == local {
+			return super, false, f.oneVolume()
+		}
+		super, err = superdisk.ReadSuperblock(ctx, has.Machine, device)
 		if errors.Is(err, superdisk.ErrNoSuperblock) {
 			continue // whoever starts the array from it refuses it
 		}

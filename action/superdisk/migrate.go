@@ -206,8 +206,8 @@ func (s *migrate) fill(ctx context.Context, m infra.Machine, local string, c act
 	if err := superdisk.CopyFiles(ctx, m, s.Mount, s.aside(), action.Mark(c)); err != nil {
 		return err
 	}
-	if err := superdisk.Unmount(ctx, m, s.Mount); err != nil {
-		return hint.With(err, "something still uses "+s.Mount+": stop the server first (fuser -vm "+s.Mount+")")
+	if err := unmount(ctx, m, s.Mount); err != nil {
+		return err
 	}
 	if err := superdisk.MarkFilling(ctx, m, s.aside(), superdisk.Filled); err != nil { // from here on nothing is written to the old disk
 		return err

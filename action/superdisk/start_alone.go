@@ -129,40 +129,45 @@ func (s *startAlone) leg(ctx context.Context, on *cluster.Cluster, m infra.Machi
 	return device, super, nil
 }
 
-// doubt looks the leg up by its disk's serial number, however the step calls it: that is how a leg is recorded.
+// doubt looks the leg up as it is recorded, however the step calls it.
 func (s *startAlone) doubt(ctx context.Context, on *cluster.Cluster, m infra.Machine, device string, super superdisk.Superblock) (why string, certain bool, err error) {
-	kept, err := records(on)
+	record, key, err := s.recordedAs(ctx, on, m, device, super)
 	if err != nil {
 		return "", false, err
-	}
-	key, err := s.key(ctx, on, m, device)
-	if err != nil {
-		return "", false, err
-	}
-	record, err := kept.Read(ctx, super.UUID())
-	if err == nil && key != "" {
-		record, err = kept.Of(ctx, super.UUID(), key)
-	}
-	if err != nil {
-		return "", false, err
-	}
-	if _, known := record.Legs[key]; !known {
-		key = s.byRole(record, super)
 	}
 	why, certain = record.Doubt(key, time.Now())
 	return why, certain, nil
 }
 
+// recordedAs is what is recorded of the array, and the key of the leg in it: by its disk's serial number, else what the step calls it.
+func (s *startAlone) recordedAs(ctx context.Context, on *cluster.Cluster, m infra.Machine, device string, super superdisk.Superblock) (superdisk.Record, string, error) {
+	kept, err := records(on)
+	if err != nil {
+		return superdisk.Record{}, "", err
+	}
+	key, err := s.key(ctx, on, m, device)
+	if err != nil {
+		return superdisk.Record{}, "", err
+	}
+	var keys []string
+	if key != "" {
+		keys = append(keys, key)
+	}
+	record, err := kept.Of(ctx, super.UUID(), keys...)
+	if err != nil {
+		return record, "", err
+	}
+	if _, known := record.Legs[key]; !known {
+		key = s.byRole(record, super)
+	}
+	return record, key, nil
+}
+
 // key is the serial number of the leg's disk; what the step calls it, if the disk tells none and it is called by an id.
 func (s *startAlone) key(ctx context.Context, on *cluster.Cluster, m infra.Machine, device string) (string, error) {
-	disks, err := infra.Devices(ctx, m)
-	if err != nil {
-		return "", err
-	}
-	for _, d := range disks {
-		if serial := superdisk.VolumeID(d.Serial); d.Path == device && serial != "" {
-			return serial, nil
-		}
+	serial, err := serialOf(ctx, m, device)
+	if err != nil || serial != "" {
+		return serial, err
 	}
 	id, err := volumeOf(ctx, on, s.Node, s.Volume)
 	if err != nil || strings.HasPrefix(id, "/") {
@@ -199,36 +204,49 @@ func (s *startAlone) Act(ctx context.Context, on *cluster.Cluster, _ action.Call
 	if err != nil {
 		return nil, err
 	}
-	out, recording := action.Facts{}, note
+	out := action.Facts{}
 	if found && a.Running() {
 		if err := s.serves(ctx, on, m, a); err != nil {
 			return nil, err
 		}
 		if a.Mount == "" && a.Degraded > 0 && a.Sync == nil { // an act that was cut off may have ended before it had made the bitmap anew, or without one
-			if err := superdisk.FreshBitmap(ctx, m, s.path(), s.Chunk); err != nil {
+			if err := s.refresh(ctx, on, m, a); err != nil {
 				return nil, err
 			}
-			recording = s.startedAlone
 		}
 	} else {
 		device, super, err := s.leg(ctx, on, m)
 		if err != nil {
 			return nil, refuse(err)
 		}
+		_, key, err := s.recordedAs(ctx, on, m, device, super)
+		if err != nil {
+			return nil, err
+		}
 		if err := superdisk.StopHolders(ctx, m, device); err != nil { // what the machine has assembled of it by itself
 			return nil, err
 		}
-		if err := superdisk.StartAlone(ctx, m, s.Array, device, s.Chunk); err != nil {
+		err = s.alone(ctx, on, m, super.UUID(), key, func() error { return superdisk.StartAlone(ctx, m, s.Array, device, s.Chunk) })
+		if err != nil {
 			return nil, err
 		}
-		out["array"], recording = super.UUID(), s.startedAlone
+		out["array"] = super.UUID()
 	}
 	if a.Mount == "" {
 		if err := mountWhole(ctx, m, s.path(), s.Mount); err != nil {
 			return nil, err
 		}
 	}
-	return out, recording(ctx, on, m)
+	return out, note(ctx, on, m)
+}
+
+// refresh makes the bitmap of an array anew that runs from one leg and is not mounted.
+func (s *startAlone) refresh(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array) error {
+	leg, serves := a.Survivor()
+	if !serves {
+		return fmt.Errorf("array %s has no leg that is in step", a.Label())
+	}
+	return s.alone(ctx, on, m, a.UUID, leg.Key(), func() error { return superdisk.FreshBitmap(ctx, m, s.path(), s.Chunk) })
 }
 
 // Undo stops it again, if it is the array of the leg: that is as it was but for what was written.
@@ -245,6 +263,5 @@ func (s *startAlone) Undo(ctx context.Context, on *cluster.Cluster, c action.Cal
 			return err
 		}
 	}
-	_, err = (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
-	return err
+	return s.takeBack(ctx, on, c, s.Mount)
 }

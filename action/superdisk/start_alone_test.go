@@ -1,11 +1,14 @@
 package superdisk
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/cluster"
 	"plimsoll/superdisk"
 )
 
@@ -62,6 +65,99 @@ func TestAnArrayThatIsFilledInPartIsNotStarted(t *testing.T) {
 			if !unmounted {
 				t.Error("it stays mounted")
 			}
+		}
+	}
+}
+
+// Whoever is killed while an array is started from one leg has recorded before that the other is out of step: it would count as in step for some minutes,
+// and be started alone without a question. A start that does not come about leaves the record as it was.
+func TestTheOtherLegIsRecordedAsOutOfStepBeforeOneIsStarted(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(m *pretend)
+		act     func(m *pretend, on *cluster.Cluster) error
+		first   string // command that starts it
+		serves  string // the leg
+		fails   bool
+	}{
+		"started":                     {func(*pretend) {}, startsNetwork, "mdadm --assemble", "network", false},
+		"not started, as mdadm fails": {func(m *pretend) { m.fails["mdadm --assemble"] = 1 }, startsNetwork, "mdadm --assemble", "network", true},
+		"assembled, with the bitmap to be made": {func(m *pretend) {
+			m.shows("network-alone")
+			m.unmounts()
+		}, startsNetwork, "--bitmap=none", "network", false},
+		"started again by an undo": {func(m *pretend) {
+			m.said["cd /sys/class/block"] = "ubda\nubdb"
+			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded("left.superblock"), m.recorded("alone.superblock")
+		}, func(m *pretend, on *cluster.Cluster) error {
+			c := call()
+			c.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
+			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), on, c)
+			if action.RemainsOf(err) != nil { // the other leg is missing
+				err = nil
+			}
+			return err
+		}, "mdadm --assemble --run", "network", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, "whole")
+			m.hasNoArray()
+			m.pages["/dev/ubdb"] = m.recorded("left.superblock")
+			c.prepare(m)
+			on := m.cluster(nil)
+			kept, err := records(on)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := superdisk.LegRecord{InStep: true, Since: time.Now(), Seen: time.Now()}
+			before := superdisk.Record{Array: recordedUUID, Legs: map[string]superdisk.LegRecord{"local": seen, "network": seen}}
+			if err := kept.Write(t.Context(), before); err != nil {
+				t.Fatal(err)
+			}
+			looked := false
+			m.runs = func(line string) {
+				if !strings.Contains(line, c.first) {
+					return
+				}
+				looked = true
+				r, err := kept.Read(t.Context(), recordedUUID)
+				if other := r.Legs["local"]; err != nil || other.InStep || !other.Whole || !r.Legs["network"].InStep {
+					t.Errorf("before the start the record is %+v, %v", r.Legs, err)
+				}
+			}
+			if err := c.act(m, on); (err != nil) != c.fails {
+				t.Fatal(err)
+			}
+			r, err := kept.Read(t.Context(), recordedUUID)
+			if !looked || err != nil || r.Legs["local"].InStep != c.fails || r.Legs["local"].Whole == c.fails {
+				t.Errorf("looked before it: %v; afterwards the record is %+v, %v", looked, r.Legs, err)
+			}
+		})
+	}
+}
+
+func startsNetwork(m *pretend, on *cluster.Cluster) error {
+	_, err := m.task("superdisk.start-alone", "volume: /dev/ubdb", "mount: /run/mnt").Act(context.Background(), on, call())
+	return err
+}
+
+// The undo of a start leaves an array assembled that was so before, and of a creation one that was there.
+func TestAnUndoLeavesAnArrayThatWasThereBefore(t *testing.T) {
+	for name, with := range map[string][]string{
+		"superdisk.start":       {"uuid: " + recordedUUID, "mount: /run/mnt"},
+		"superdisk.start-alone": {"volume: /dev/ubdb", "mount: /run/mnt"},
+		"superdisk.create":      {"local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt"},
+	} {
+		m := pretends(t, "whole")
+		c := call()
+		c.Before = action.Facts{"array": recordedUUID, "mounted": ""}
+		err := m.task(name, with...).(action.Undoer).Undo(t.Context(), m.cluster(nil), c)
+		if err != nil || !m.did("umount /run/mnt") || m.did("mdadm") || m.did("wipe") {
+			t.Errorf("%s: %v, ran %q", name, err, m.ran)
+		}
+		m.ran = nil
+		m.unmounts()
+		if err := m.task(name, with...).(action.Undoer).Undo(t.Context(), m.cluster(nil), c); err != nil || len(m.ran) > 0 {
+			t.Errorf("%s, repeated: %v, ran %q", name, err, m.ran)
 		}
 	}
 }

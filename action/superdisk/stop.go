@@ -1,6 +1,7 @@
 package superdisk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -61,8 +62,8 @@ func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (act
 		out[string(l.Role)] = l.Device
 	}
 	if a.Mount != "" {
-		if err := superdisk.Unmount(ctx, m, a.Mount); err != nil {
-			return nil, hint.With(err, "something still uses "+a.Mount+": stop the server first (fuser -vm "+a.Mount+")")
+		if err := unmount(ctx, m, a.Mount); err != nil {
+			return nil, err
 		}
 	}
 	return out, superdisk.Stop(ctx, m, a.Device)
@@ -100,7 +101,7 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 		if len(legs) < 2 {
 			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + s.Node}
 		}
-		if a, err = s.startAgain(ctx, m, c, legs); err != nil {
+		if a, err = s.startAgain(ctx, on, m, c, uuid, legs); err != nil {
 			return err
 		}
 	}
@@ -109,11 +110,7 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 			return err
 		}
 	}
-	recording := note
-	if !found && a.Degraded > 0 {
-		recording = s.startedAlone
-	}
-	if err := recording(ctx, on, m); err != nil {
+	if err := note(ctx, on, m); err != nil {
 		return err
 	}
 	return s.remains(a, c)
@@ -121,7 +118,7 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 
 // startAgain starts the array from both legs; from one alone if only that one has served meanwhile, as on another machine: the other lacks what was
 // written there. What it returns of the array is how many legs are missing.
-func (s *stop) startAgain(ctx context.Context, m infra.Machine, c action.Call, legs []string) (superdisk.Array, error) {
+func (s *stop) startAgain(ctx context.Context, on *cluster.Cluster, m infra.Machine, c action.Call, uuid string, legs []string) (superdisk.Array, error) {
 	ahead, err := superdisk.Ahead(ctx, m, legs...)
 	if err != nil {
 		return superdisk.Array{}, refuse(err)
@@ -130,7 +127,17 @@ func (s *stop) startAgain(ctx context.Context, m infra.Machine, c action.Call, l
 		return superdisk.Array{}, superdisk.Start(ctx, m, s.Array, legs...)
 	}
 	c.Progress(-1, fmt.Sprintf("%s has served without the other leg: array %s is started from it alone", ahead, s.Array))
-	return superdisk.Array{Degraded: len(legs) - 1}, superdisk.StartAlone(ctx, m, s.Array, ahead, usualChunk)
+	super, err := superdisk.ReadSuperblock(ctx, m, ahead)
+	if err != nil {
+		return superdisk.Array{}, err
+	}
+	serial, err := serialOf(ctx, m, ahead)
+	if err != nil {
+		return superdisk.Array{}, err
+	}
+	return superdisk.Array{Degraded: len(legs) - 1}, s.alone(ctx, on, m, uuid, cmp.Or(serial, string(super.Role())), func() error {
+		return superdisk.StartAlone(ctx, m, s.Array, ahead, usualChunk)
+	})
 }
 
 // remains is that an array is without a leg which it had when it was stopped; nil: it has as many.
@@ -246,6 +253,26 @@ func (s *start) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) er
 	if err != nil {
 		return err
 	}
-	_, err = (&stop{array: s.array, Mount: s.Mount}).Act(ctx, on, c)
-	return err
+	return s.takeBack(ctx, on, c, s.Mount)
+}
+
+// takeBack undoes a start: the array is unmounted, and stopped unless it ran before the step.
+func (a array) takeBack(ctx context.Context, on *cluster.Cluster, c action.Call, mount string) error {
+	if !ran(c) {
+		_, err := (&stop{array: a, Mount: mount}).Act(ctx, on, c)
+		return err
+	}
+	m, _, is, found, err := a.look(ctx, on)
+	if err != nil || !found || is.Mount != mount {
+		return err
+	}
+	return unmount(ctx, m, is.Mount)
+}
+
+// unmount says what is to be stopped if the file system is in use.
+func unmount(ctx context.Context, m infra.Machine, at string) error {
+	if err := superdisk.Unmount(ctx, m, at); err != nil {
+		return hint.With(err, "something still uses "+at+": stop the server first (fuser -vm "+at+")")
+	}
+	return nil
 }

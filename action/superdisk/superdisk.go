@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 func Actions() []action.Action {
 	return []action.Action{
 		createAction, stopAction, startAction, startAloneAction, detachAction, rebuildAction, waitWholeAction, checkAction, wipeAction,
-		migrateAction, eraseAction, giveUpAction, fenceAction, fitsAction,
+		migrateAction, eraseAction, giveUpAction, fenceAction, fitsAction, needsStartAction,
 	}
 }
 
@@ -84,21 +85,36 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 	return kept.Note(ctx, s)
 }
 
-// startedAlone is note of an array that was just started from one leg, with a new bitmap.
-func (a array) startedAlone(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
+// alone starts an array from the leg of that key. That the others are out of step is recorded before it: should we be killed in between, none of them
+// counts as one that has everything. A start that does not come about leaves the record as it was.
+func (a array) alone(ctx context.Context, on *cluster.Cluster, m infra.Machine, uuid, key string, start func() error) error {
 	kept, err := records(on)
 	if err != nil {
 		return err
 	}
-	s, err := superdisk.Inspect(ctx, m)
+	before, err := kept.StartsAlone(ctx, uuid, key, time.Now().UTC())
 	if err != nil {
 		return err
 	}
-	err = kept.Note(ctx, s)
-	if is, there := s.Find(a.Array); err == nil && there && is.Degraded > 0 {
-		err = kept.StartedAlone(ctx, s, is)
+	if err := start(); err != nil {
+		s, unseen := superdisk.Inspect(ctx, m)
+		if unseen != nil || slices.ContainsFunc(s.Arrays, func(is superdisk.Array) bool { return is.UUID == uuid && is.Running() }) {
+			return errors.Join(err, unseen)
+		}
+		return errors.Join(err, kept.Restore(ctx, before))
 	}
-	return err
+	return nil
+}
+
+// serialOf is the serial number of a device's disk, by which its leg is recorded; "" if it tells none.
+func serialOf(ctx context.Context, m infra.Machine, device string) (string, error) {
+	disks, err := infra.Devices(ctx, m)
+	for _, d := range disks {
+		if d.Path == device {
+			return superdisk.VolumeID(d.Serial), nil
+		}
+	}
+	return "", err
 }
 
 // leaves records that a leg is taken out, before it is.
@@ -133,6 +149,13 @@ func recorded(ctx context.Context, on *cluster.Cluster, a superdisk.Array, r act
 		r.State, r.Reason = action.Needed, "the record of its legs is not up to date: only Plimsoll's record of its legs is written; the array stays as it is"
 	}
 	return r, err
+}
+
+// ran tells whether the array was assembled before the run first acted, whether mounted or not: an undo leaves it so. The kernel knows no UUID of what is half
+// assembled.
+func ran(c action.Call) bool {
+	uuid, _ := c.Before["array"].(string)
+	return uuid != "none" && strings.Trim(uuid, "0:") != ""
 }
 
 // wasMounted tells whether the array was mounted there before the run first acted: the run has only recorded it, and there is nothing to undo.
@@ -178,6 +201,19 @@ func deviceOf(ctx context.Context, on *cluster.Cluster, m infra.Machine, node, n
 	}
 	device, err := superdisk.Resolve(ctx, m, id)
 	return device, err
+}
+
+// examined is what stands on the disk that a step names. One that the machine has not is awaited, by the result.
+func examined(ctx context.Context, on *cluster.Cluster, m infra.Machine, node, name string, r action.CheckResult) (superdisk.Disk, action.CheckResult, error) {
+	device, err := deviceOf(ctx, on, m, node, name)
+	if errors.Is(err, infra.ErrNotAttached) {
+		return superdisk.Disk{}, awaitsDisk(ctx, on, m, node, name, r), nil
+	}
+	if err != nil {
+		return superdisk.Disk{}, r, refuse(err)
+	}
+	d, err := superdisk.Examine(ctx, m, device)
+	return d, r, refuse(err)
 }
 
 // volumeOf is the id of a volume that is called by its name, and any other name as it is.

@@ -59,25 +59,19 @@ func (w *wipe) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResu
 		r.State, r.Reason = action.Satisfied, fmt.Sprintf("%s has no %s leg of that array", m.Name(), w.Leg)
 		return r, w.elsewhere(ctx, m, fmt.Sprintf("no %s leg of array %s is named", w.Leg, w.UUID))
 	}
-	device, err := deviceOf(ctx, on, m, w.Node, w.Volume)
-	if errors.Is(err, infra.ErrNotAttached) {
-		return awaitsDisk(ctx, on, m, w.Node, w.Volume, r), nil
+	d, r, err := examined(ctx, on, m, w.Node, w.Volume, r)
+	if err != nil || len(r.Awaits) > 0 {
+		return r, err
 	}
-	if err != nil {
-		return r, refuse(err)
-	}
-	d, err := superdisk.Examine(ctx, m, device)
-	r.Observed = action.Facts{"holds": d.Holds, "device": device}
+	r.Observed = action.Facts{"holds": d.Holds, "device": d.Device}
 	switch {
-	case err != nil:
-		return r, refuse(err)
 	case d.Array == "":
 		r.State = action.Satisfied
-		return r, w.elsewhere(ctx, m, fmt.Sprintf("%s is not a leg of array %s", device, w.UUID))
+		return r, w.elsewhere(ctx, m, fmt.Sprintf("%s is not a leg of array %s", d.Device, w.UUID))
 	case d.Array != w.UUID:
 		return r, &hint.PermanentError{Reason: fmt.Sprintf("%s is a leg of array %s, not of %s", w.Volume, d.Array, w.UUID), Advice: "it belongs to another array: name the right volume"}
 	}
-	return r, w.role(ctx, m, device)
+	return r, w.role(ctx, m, d.Device)
 }
 
 // elsewhere refuses to take a leg for wiped that is on the machine, on another disk than the step says.

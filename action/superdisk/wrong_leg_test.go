@@ -145,6 +145,36 @@ func TestADiskThatDoesNotFitIsRefusedBeforeItIsNeeded(t *testing.T) {
 	}
 }
 
+// Two machines have two disks of one name, and one disk of a machine has several names.
+func TestTheNameOfADeviceIsOfOneMachine(t *testing.T) {
+	for name, c := range map[string]struct {
+		with []string
+		why  string
+	}{
+		"of two machines":                  {[]string{"volume: /dev/ubdb", "network: /dev/ubdb", "from: n2"}, ""},
+		"of one machine":                   {[]string{"volume: /dev/ubdb", "network: /dev/ubdb"}, "/dev/ubdb and /dev/ubdb are one volume"},
+		"by its device and serial number":  {[]string{"volume: /dev/ubdb", "network: vol-1"}, "/dev/ubdb and vol-1 are one volume"},
+		"the same, where it may be moving": {[]string{"volume: /dev/ubdb", "network: vol-1", "from: n2"}, "/dev/ubdb and vol-1 are one volume"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, from := pretends(t, "whole"), pretends(t, "whole")
+			m.said["device $d"], m.said["readlink -f"] = twoDisks, "size 2097152\n"
+			from.said["device $d"] = strings.ReplaceAll(twoDisks, "vol1", "vol2")
+			from.pages["/dev/ubdb"] = from.recorded("left.superblock")
+			on := m.cluster(nil)
+			on.List = func(context.Context) ([]cluster.Node, error) {
+				return []cluster.Node{{Name: "n1", Machine: m}, {Name: "n2", Machine: from}}, nil
+			}
+			r, err := (&stage{}).task(t, "superdisk.fits", append([]string{"node: n1"}, c.with...)...).Check(t.Context(), on)
+			if c.why != "" {
+				refused(t, err, c.why)
+			} else if err != nil || r.State != action.Satisfied {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
 // A leg of the array that is to be removed is not left with its data because another disk was named in its place.
 func TestALegIsNotLeftUnwiped(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -74,6 +74,9 @@ func TestADiskThatIsThereIsNotAttachedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &named{has: infra.Volume{ID: "vol-1", VolumeSpec: infra.VolumeSpec{Tags: map[string]string{cluster.VolumeTag: "network"}}}}
+			if c.disks == with {
+				p.has.Machine, p.has.State = "m1", infra.VolumeInUse
+			}
 			on := attaches(nil, c.disks)
 			if c.provider {
 				on.Volumes = p
@@ -96,7 +99,7 @@ func TestADiskThatIsThereIsNotAttachedAgain(t *testing.T) {
 			if err != nil || r.State != c.state {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if _, err := a.Act(t.Context(), on, action.Call{}); err != nil || (p.attached == "vol-1 to m1") != (c.state == action.Needed) {
+			if _, err := a.Act(t.Context(), on, action.Call{}); err != nil || (p.attached == "vol-1 to m1") != c.provider {
 				t.Errorf("attached %q, %v", p.attached, err)
 			}
 		})

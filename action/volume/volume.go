@@ -11,6 +11,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/superdisk"
 )
 
 // Actions lists them.
@@ -109,11 +110,18 @@ func (a *attach) Brings(ctx context.Context, on *cluster.Cluster) []string {
 	return action.Disk(ctx, on, a.Node, a.Volume)
 }
 
-// present tells whether the machine has the disk already, if that is asked for. Where no provider is known, one that it has not is refused.
+// present tells whether the machine has the disk already, if that is asked for. Of a volume that the provider knows, the provider decides: a machine still
+// shows a disk whose detach hangs. Where no provider is known, a disk that the machine has not is refused.
 func (a *attach) present(ctx context.Context, on *cluster.Cluster) (action.CheckResult, bool, error) {
 	r := action.CheckResult{State: action.Satisfied}
 	if !a.Present {
 		return r, false, nil
+	}
+	if on.Volumes != nil {
+		_, err := on.Volume(ctx, a.Node, a.Volume)
+		if !errors.Is(err, infra.ErrNoVolume) {
+			return r, false, err
+		}
 	}
 	m, err := on.Machine(ctx, a.Node)
 	if err != nil {
@@ -123,23 +131,38 @@ func (a *attach) present(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return r, false, err
 	}
-	said := a.Volume
-	if on.Volumes != nil {
-		if v, err := on.Volume(ctx, a.Node, a.Volume); err == nil {
-			said = v.ID
-		}
-	}
 	for _, d := range disks {
-		if d.Path == said || d.Serial != "" && (d.Serial == said || d.Serial == infra.VolumeSerial(said)) {
+		if d.Path == a.Volume || d.Serial != "" && (d.Serial == a.Volume || d.Serial == infra.VolumeSerial(a.Volume)) {
 			r.Observed = action.Facts{"attached_to": m.Name()}
-			return r, true, nil
+			return r, true, a.stays(ctx, on, m, d)
 		}
 	}
-	if on.Volumes == nil || strings.HasPrefix(said, "/") {
+	if on.Volumes == nil || strings.HasPrefix(a.Volume, "/") {
 		return r, false, &hint.PermanentError{Reason: fmt.Sprintf("%s has no disk %s, and no provider is known that attaches it", m.Name(), a.Volume),
 			Advice: "attach it first with the provider's own tool, and name it by its serial number (lsblk -o NAME,SIZE,SERIAL) or as a device"}
 	}
 	return r, false, nil
+}
+
+// stays refuses a disk of the machine, called by its device or its serial number, that is a volume which the provider says is not attached to it.
+func (a *attach) stays(ctx context.Context, on *cluster.Cluster, m infra.Machine, d infra.BlockDevice) error {
+	if on.Volumes == nil || d.Serial == "" {
+		return nil
+	}
+	v, err := on.Volumes.Describe(ctx, superdisk.VolumeID(d.Serial))
+	if errors.Is(err, infra.ErrNoVolume) {
+		return nil // a disk of the machine itself
+	}
+	if err != nil {
+		return fmt.Errorf("find the volume of %s: %w", d.Path, err)
+	}
+	machine, err := a.machine(ctx, on)
+	if err != nil || v.Machine == machine && v.State == infra.VolumeInUse {
+		return err
+	}
+	f := facts(v)
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s of %s is volume %s, which its provider says is %s, attached to %s: the detach of its disk has not ended", d.Path, m.Name(), v.ID, f["state"], f["attached_to"]),
+		Advice: "wait until the disk is gone, and name the volume by its id: it is then attached again"}
 }
 
 func (a *attach) Traits() action.Traits {
@@ -169,9 +192,11 @@ func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	return r, err
 }
 
-func (a *attach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	if _, has, err := a.present(ctx, on); has || err != nil {
+func (a *attach) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
+	if _, has, err := a.present(ctx, on); err != nil {
 		return nil, err
+	} else if has {
+		return had(c), nil
 	}
 	v, machine, err := a.look(ctx, on)
 	if err != nil {
@@ -181,12 +206,30 @@ func (a *attach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	if errors.Is(err, infra.ErrVolumeInUse) || errors.Is(err, infra.ErrNotFenced) {
 		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first; a machine that may still write to it must be stopped, and seen stopped"}
 	}
+	if err == nil && v.Machine == machine && v.State == infra.VolumeInUse { // somebody else has attached it since the check
+		return had(c), nil
+	}
 	return action.Facts{"machine": machine}, err
 }
 
-func (a *attach) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) error {
+// nothingDone is the fact that an act found everything as intended: an undo has nothing to take back.
+const nothingDone = "nothing_done"
+
+// had is the output of an act that found everything as intended: by an earlier attempt, if there was one.
+func had(c action.Call) action.Facts {
+	if c.Attempt > 1 || c.Resumed {
+		return nil
+	}
+	return action.Facts{nothingDone: true}
+}
+
+// Undo detaches it, unless it was attached to the machine before the step.
+func (a *attach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if c.Output[nothingDone] == true {
+		return nil
+	}
 	v, machine, err := a.look(ctx, on)
-	if err != nil {
+	if err != nil || c.Before["attached_to"] == machine && c.Before["state"] != string(infra.VolumeDetaching) {
 		return err
 	}
 	if err := on.Volumes.Detach(ctx, v.ID, machine); !errors.Is(err, infra.ErrNotAttached) {
@@ -235,7 +278,7 @@ func (d *detach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	return r, err
 }
 
-func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+func (d *detach) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	v, machine, err := d.look(ctx, on)
 	if err != nil {
 		return nil, err
@@ -247,16 +290,19 @@ func (d *detach) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (a
 	}
 	switch {
 	case errors.Is(err, infra.ErrNotAttached):
-		err = nil
+		return had(c), nil
 	case errors.Is(err, infra.ErrVolumeBusy):
 		err = &hint.PermanentError{Reason: err.Error(), Advice: "unmount it and stop its array first (superdisk.stop)"}
 	}
 	return nil, err
 }
 
-// Undo attaches it again. A machine that was lost cannot get it back: then it stays detached, which remains. Another error than that the machine
+// Undo attaches it again, unless it was not attached before the step. A machine that was lost cannot get it back: then it stays detached, which remains. Another error than that the machine
 // does not run is one of the undo.
 func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	if c.Output[nothingDone] == true {
+		return nil
+	}
 	_, err := (&attach{onMachine: d.onMachine}).Act(ctx, on, c)
 	gone := errors.Is(err, infra.ErrNotRunning) || errors.Is(err, infra.ErrNoMachine)
 	if !gone || !d.Force || d.Machine != "" {

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/infra"
@@ -98,132 +95,6 @@ func (t *diskTry) nothing(ctx context.Context, node string, s superdisk.Status) 
 	}
 	if found, err := t.d.machines[node].sh(ctx, "pgrep -r R,S,D -a mariadbd; grep -E ' (/mnt/data|/run/plimsoll-superdisk/[^ ]*) ' /proc/self/mounts; true"); err != nil || found != "" {
 		t.trouble("something runs or is mounted on %s: %s, %v", node, found, err)
-	}
-}
-
-// judgeArrays holds the arrays of the node's machine against how they should stand.
-func (t *diskTry) judgeArrays(ctx context.Context, node string, s superdisk.Status, want layout) error {
-	d := t.d
-	data, there := s.Find(arrayName)
-	more := slices.DeleteFunc(slices.Clone(s.Arrays), func(a superdisk.Array) bool { return a.UUID == data.UUID })
-	main := want
-	if want == beside || want == notBeside { // the data has not been touched
-		main = whole
-		t.judgeSecond(ctx, node, more, want)
-	} else if len(more) > 0 {
-		t.trouble("%s has other arrays: %+v", node, more)
-	}
-	localID, err := d.volume(ctx, node, "local")
-	if err != nil {
-		return err
-	}
-	wrong := func(format string, args ...any) {
-		t.trouble("want: %s; %s; the arrays are %+v", main, fmt.Sprintf(format, args...), s.Arrays)
-	}
-	leg := func(role superdisk.Role, volume string) {
-		l, in := data.Leg(role)
-		if !in || !l.InStep() || l.Faulty() || superdisk.VolumeID(infra.VolumeSerial(volume)) != l.Volume {
-			wrong("the %s leg is %+v, not volume %s in step", role, l, volume)
-		}
-	}
-	serves := main == whole || main == localOnly || main == networkOnly
-	if there != serves {
-		wrong("an array is there: %v", there)
-		return nil
-	}
-	if serves && (!data.Running() || data.Mount != dataAt || data.Sync != nil) {
-		wrong("it does not run, is not mounted at %s, or is being copied", dataAt)
-	}
-	if serves && data.Chunk == 0 {
-		wrong("it has no bitmap")
-	}
-	switch main {
-	case whole:
-		leg(superdisk.Local, localID)
-		leg(superdisk.Network, d.network)
-		if !data.Whole() {
-			wrong("it is not whole")
-		}
-		return t.compareLegs(ctx, node, data)
-	case localOnly, networkOnly:
-		role, volume := superdisk.Local, localID
-		if main == networkOnly {
-			role, volume = superdisk.Network, d.network
-		}
-		leg(role, volume)
-		if data.Degraded != 1 || len(data.Legs) != 1 {
-			wrong("it has another leg")
-		}
-	default:
-		return t.judgeDisks(ctx, node, localID, main, wrong)
-	}
-	return nil
-}
-
-// judgeDisks looks at the disks of a machine without an array.
-func (t *diskTry) judgeDisks(ctx context.Context, node, localID string, want layout, wrong func(string, ...any)) error {
-	m := t.d.machines[node]
-	at, err := superdisk.MountedOn(ctx, m, dataAt)
-	if err != nil {
-		return err
-	}
-	localDevice, err := t.d.device(ctx, node, localID)
-	if err != nil {
-		return err
-	}
-	if (at == localDevice) != (want == plainDisk) || at != localDevice && at != "" {
-		wrong("%q is mounted at %s", at, dataAt)
-	}
-	networkDevice, err := t.d.device(ctx, node, t.d.network)
-	if err != nil {
-		wrong("the network volume is not on %s: %v", node, err)
-		return nil
-	}
-	_, err = superdisk.ReadSuperblock(ctx, m, networkDevice)
-	if isLeg := err == nil; isLeg != (want == waiting) {
-		wrong("the network volume is a leg: %v (%v)", isLeg, err)
-	}
-	if want != retired && want != plainDisk {
-		return nil
-	}
-	blank := []string{networkDevice}
-	if want == retired {
-		blank = append(blank, localDevice)
-	}
-	for _, device := range blank {
-		if disk, err := superdisk.Examine(ctx, m, device); err != nil || disk.Array != "" {
-			wrong("%s is not free: %+v, %v", device, disk, err)
-		}
-	}
-	return nil
-}
-
-// judgeSecond looks at the array that superdisk/create makes beside the data.
-func (t *diskTry) judgeSecond(ctx context.Context, node string, arrays []superdisk.Array, want layout) {
-	if (len(arrays) == 1) != (want == beside) || len(arrays) > 1 {
-		t.trouble("want: %s; the arrays beside the data are %+v", want, arrays)
-		return
-	}
-	if want == beside {
-		if a := arrays[0]; a.Name != second || !a.Whole() || a.Mount != spareAt || a.Files != "xfs" {
-			t.trouble("want: %s; it is %+v", want, a)
-		}
-	}
-	for _, name := range []string{localLeg, networkLeg} {
-		id, err := t.d.volume(ctx, node, name)
-		if err != nil {
-			t.trouble("%v", err)
-			continue
-		}
-		device, err := t.d.device(ctx, node, id)
-		if err != nil {
-			t.trouble("%v", err)
-			continue
-		}
-		is, err := superdisk.Examine(ctx, t.d.machines[node], device)
-		if err != nil || want == notBeside && is.Holds != "" {
-			t.trouble("want: %s; %s holds %q, %v", want, name, is.Holds, err)
-		}
 	}
 }
 
@@ -360,86 +231,6 @@ func (t *diskTry) judgeServer(ctx context.Context, node string, want layout) err
 	}
 	return nil
 }
-
-// comparing reads every block of every file from one leg and from the other, past md, while the file system is frozen.
-const comparing = `import fcntl, mmap, os, resource, struct, sys, time
-mount, legs = sys.argv[1], [a.rsplit(":", 1) for a in sys.argv[2:]]
-FIEMAP, FREEZE, THAW, UNWRITTEN, UNREADABLE = 0xC020660B, 0xC0045877, 0xC0045878, 0x800, 0x2 | 0x4 | 0x200
-resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-os.sync()
-open("/proc/sys/vm/drop_caches", "w").write("3")
-root = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
-disks = [(os.open(name, os.O_RDONLY | os.O_DIRECT), int(offset)) for name, offset in legs]
-buffers = [mmap.mmap(-1, 1 << 20) for _ in disks]
-done, differ = 0, []
-watchdog = os.fork()
-if watchdog == 0: # should we be killed, the server must not wait for ever; on a busy machine the comparison takes minutes
-    os.setsid()
-    time.sleep(900)
-    fcntl.ioctl(root, THAW, 0)
-    os._exit(0)
-fcntl.ioctl(root, FREEZE, 0)
-try:
-    for folder, _, names in os.walk(mount):
-        for name in names:
-            path = os.path.join(folder, name)
-            if os.path.islink(path) or not os.path.isfile(path): continue
-            f = os.open(path, os.O_RDONLY)
-            at = 0
-            while True:
-                asked = bytearray(struct.pack("=QQLLLL", at, (1 << 63) - 1 - at, 0, 0, 64, 0) + bytes(56 * 64))
-                fcntl.ioctl(f, FIEMAP, asked)
-                mapped = struct.unpack_from("=L", asked, 20)[0]
-                last = mapped == 0
-                for i in range(mapped):
-                    logical, physical, length, _, _, flags = struct.unpack_from("=QQQQQL", asked, 32 + 56 * i)
-                    at, last = logical + length, last or bool(flags & 1)
-                    if flags & (UNWRITTEN | UNREADABLE): continue
-                    for start in range(physical, physical + length, 1 << 20):
-                        n = min(1 << 20, physical + length - start)
-                        seen = []
-                        for (disk, offset), buffer in zip(disks, buffers):
-                            view = memoryview(buffer)[:n]
-                            if os.preadv(disk, [view], offset + start) != n: raise OSError("read in part")
-                            seen.append(bytes(view))
-                        done += n
-                        if seen[0] != seen[1]: differ.append("%s at %d" % (path, logical + start - physical))
-                if last: break
-            # f stays open: as long as the file system is frozen, an XFS waits in the close of a file with blocks after its end.
-finally:
-    fcntl.ioctl(root, THAW, 0)
-    os.kill(watchdog, 9)
-print(done, "; ".join(differ[:5]))
-`
-
-// compareLegs reads the files from either leg, and holds them against each other.
-func (t *diskTry) compareLegs(ctx context.Context, node string, a superdisk.Array) error {
-	args := []string{"-c", comparing, dataAt}
-	m := t.d.machines[node]
-	for _, l := range a.Legs {
-		super, err := superdisk.ReadSuperblock(ctx, m, l.Device)
-		if err != nil {
-			return err
-		}
-		args = append(args, fmt.Sprintf("%s:%d", l.Device, super.DataOffset()))
-	}
-	out, err := m.Run(ctx, infra.Command{Path: "python3", Args: args})
-	if err != nil {
-		return fmt.Errorf("compare the legs: %w: %s", err, out.Stderr)
-	}
-	count, differ, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
-	bytes, err := strconv.ParseInt(count, 10, 64)
-	if err != nil || bytes == 0 {
-		return fmt.Errorf("compare the legs: %q: %w", out.Stdout, errors.Join(err, errNothingCompared))
-	}
-	t.Compared += bytes
-	if differ != "" {
-		t.trouble("the legs differ: %s", differ)
-	}
-	return nil
-}
-
-var errNothingCompared = errors.New("nothing was compared")
 
 // uuid is that of the array.
 func (d *disks) uuid() string {

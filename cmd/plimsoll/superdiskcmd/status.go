@@ -36,6 +36,8 @@ type superdiskNode struct {
 	Advice map[string][]superdisk.Advice `json:"advice,omitempty"` // by the array's device; by the UUID of one that is stopped; by the place of a disk that is mounted
 	Record map[string]superdisk.Record   `json:"record,omitempty"` // by the array's device; by the UUID of one that is stopped
 	Error  string                        `json:"error,omitempty"`
+
+	failed error // of which Error is the text
 }
 
 func newStatus(c console.Streams) *cobra.Command {
@@ -91,6 +93,7 @@ type place struct {
 	cluster, node string // "": this machine, of no cluster
 	data          string // the node's data folder; "": not known
 	machine       infra.Machine
+	volumes       infra.Volumes // on which legs are recorded too; nil: there is no provider
 }
 
 func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
@@ -125,6 +128,11 @@ func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
 	if !o.watch {
 		return o.once(ctx, c, look)
 	}
+	return o.repeat(ctx, c, look)
+}
+
+// repeat looks again and again, until it is interrupted.
+func (o superdiskStatus) repeat(ctx context.Context, c console.Streams, look func() []superdiskNode) error {
 	tick := time.NewTicker(o.every)
 	defer tick.Stop()
 	for {
@@ -134,6 +142,9 @@ func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
 		}
 		if err := o.print(c, all); err != nil {
 			return err
+		}
+		if err := o.failures(all); err != nil && !o.asJSON { // JSON has it
+			_ = console.Tell(c, err)
 		}
 		select {
 		case <-tick.C:
@@ -157,12 +168,17 @@ func (o superdiskStatus) once(ctx context.Context, c console.Streams, look func(
 	if err := o.print(c, all); err != nil {
 		return err
 	}
+	return o.failures(all)
+}
+
+// failures is what could not be looked at.
+func (o superdiskStatus) failures(all []superdiskNode) error {
 	var failed error
 	for _, n := range all {
-		if n.Error == "" {
+		if n.failed == nil {
 			continue
 		}
-		err := fmt.Errorf("node %s: %s", n.Node, n.Error)
+		err := fmt.Errorf("node %s: %w", n.Node, n.failed)
 		if n.At.IsZero() && o.cluster != "" {
 			err = hint.With(err, fmt.Sprintf("nothing is known of its disks. Start its machine, if that does not run; if it is lost: plimsoll runbook plan superdisk/recover-node --cluster %s -i lost=%s -i to=%s -i network=%[3]s -i local=%[3]s -i mount=%[3]s",
 				hint.Quoted(o.cluster), hint.Quoted(n.Node), hint.FillIn))
@@ -205,7 +221,7 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 	var all []place
 	for _, n := range append(nodes, on.Spares...) {
 		if n.Machine != nil {
-			all = append(all, place{o.cluster, n.Name, n.Data, n.Machine})
+			all = append(all, place{o.cluster, n.Name, n.Data, n.Machine, on.Volumes})
 		}
 	}
 	if len(all) == 0 {
@@ -218,41 +234,81 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.Records, thorough bool) superdiskNode {
 	n := superdiskNode{Node: p.node, Advice: map[string][]superdisk.Advice{}, Record: map[string]superdisk.Record{}}
 	s, err := superdisk.Inspect(ctx, p.machine)
+	var unrecorded error
 	if err == nil {
 		w.See(&s)
 		if err = s.PingSilent(ctx, p.machine); err == nil {
 			s.Measure(ctx, p.machine)
 		}
-		err = errors.Join(err, records.Note(ctx, s))
+		unrecorded = records.Note(ctx, s)
+		err = errors.Join(err, unrecorded)
 		if thorough || !slices.ContainsFunc(s.Arrays, superdisk.Array.Running) {
 			var unseen error
 			n.Disks, unseen = superdisk.FindStopped(ctx, p.machine, s)
 			err = errors.Join(err, unseen)
 		}
 	}
-	n.Status = s
-	if err != nil {
-		n.Error = err.Error()
-	}
+	n.Status, n.failed = s, err
 	for i := range s.Arrays {
 		a := &s.Arrays[i]
-		r, _ := records.Read(ctx, a.UUID)
-		n.Record[a.Device] = r
+		records.Volumes = p.tags(thorough || !a.Running())
+		r, err := recorded(ctx, records, a.UUID, keys(a.Legs, superdisk.Leg.Key))
+		if unrecorded == nil || !a.Running() { // else the note has told of it
+			n.failed = errors.Join(n.failed, err)
+		}
 		r.Complete(a)
-		n.Advice[a.Device] = p.named(superdisk.Advise(*a, s.Kernel, r)...)
+		n.Record[a.Device], n.Advice[a.Device] = r, p.named(superdisk.Advise(*a, s.Kernel, r)...)
 	}
 	for _, a := range n.Stopped {
-		r, _ := records.Read(ctx, a.UUID)
+		records.Volumes = p.volumes
+		r, err := recorded(ctx, records, a.UUID, keys(a.Legs, superdisk.StoppedLeg.Key))
 		n.Record[a.UUID] = r
-		if is, there := s.Find(a.UUID); !there || !is.Running() {
-			n.Advice[a.UUID] = p.named(a.Advise(r, time.Now()))
+		if is, there := s.Find(a.UUID); there && is.Running() {
+			continue
 		}
+		advice := a.Advise(r, time.Now())
+		if err != nil {
+			advice, n.failed = a.Unrecorded(), errors.Join(n.failed, err)
+		}
+		n.Advice[a.UUID] = p.named(advice)
+	}
+	if n.failed != nil {
+		n.Error = n.failed.Error()
 	}
 	n.Mounted = slices.DeleteFunc(n.Mounted, func(d superdisk.Mounted) bool { return !p.holds(d, n.Mounted) })
 	for _, d := range n.Mounted {
 		n.Advice[d.At] = p.named(d.Advise())
 	}
 	return n
+}
+
+// tags are the volumes whose tags are read: a watch of an array that runs goes by what it sees, and asks no provider every two seconds.
+func (p place) tags(read bool) infra.Volumes {
+	if !read {
+		return nil
+	}
+	return p.volumes
+}
+
+func keys[L any](legs []L, key func(L) string) (all []string) {
+	for _, l := range legs {
+		all = append(all, key(l))
+	}
+	return all
+}
+
+// recorded is what is recorded of an array, here and on the volumes of its legs and of those that it had.
+func recorded(ctx context.Context, records superdisk.Records, uuid string, legs []string) (superdisk.Record, error) {
+	r, err := records.Read(ctx, uuid)
+	if err != nil {
+		return r, err
+	}
+	for leg := range r.Legs {
+		if !slices.Contains(legs, leg) {
+			legs = append(legs, leg)
+		}
+	}
+	return records.Of(ctx, uuid, legs...)
 }
 
 // holds tells whether a disk is the one that has the node's data: of those on whose mounts the folder lies the nearest.

@@ -92,7 +92,7 @@ func printSuperdisks(out io.Writer, n superdiskNode) {
 		_ = w.Flush()
 		printMissing(out, n, a)
 		if c := record.Compared; c != nil && c.Clean() { // else it is advice
-			fmt.Fprintf(out, "  compared at %s: %s\n", moment(c.At), c)
+			fmt.Fprintf(out, "  %s: %s\n", c.When(), c)
 		}
 		printAdvice(out, n.Advice[a.Device])
 	}
@@ -187,7 +187,10 @@ func printMissing(out io.Writer, n superdiskNode, a superdisk.Array) {
 		}
 	}
 	switch {
+	case a.Degraded == 0 || !a.Running():
+	case a.Behind == nil && (a.Sync != nil || a.Seed != nil):
 	case a.Behind == nil:
+		fmt.Fprintln(out, "  how much a leg that comes back receives is not known")
 	case whole == string(superdisk.Local):
 		fmt.Fprintln(out, "  the array was started without its local leg: what the file system uses is copied to one that comes back")
 	case whole != "":

@@ -3,6 +3,7 @@ package superdiskcmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -226,8 +227,9 @@ func TestTheStatusRemembersAComparisonAndAStartFromOneLeg(t *testing.T) {
 	}
 	behind := int64(32 << 20)
 	a.Legs, a.Degraded, a.Behind = a.Legs[:1], 1, &behind
-	if r.Note(a, "m1", at); r.Compared != nil {
-		t.Error("a comparison is remembered of a leg that left since")
+	r.Note(a, "m1", at.Add(time.Minute))
+	if got := show(a, r); strings.Contains(got, "! compared at 2026-01-02 03:04:05Z:") || !strings.Contains(got, "compared at 2026-01-02 03:04:05Z, before a leg left or came back at 2026-01-02 03:05:05Z: ") {
+		t.Errorf("a comparison of a leg that left since is not told as history: got %s", got)
 	}
 	if got := show(a, r); !strings.Contains(got, "a leg that comes back receives 32.0 MiB\n") {
 		t.Errorf("got %s", got)
@@ -242,7 +244,7 @@ func TestTheStatusRemembersAComparisonAndAStartFromOneLeg(t *testing.T) {
 
 // A machine that could not be asked is named with what is done if it is lost; JSON says nothing of a kernel that nobody has seen.
 func TestAMachineThatCannotBeAskedIsToldOf(t *testing.T) {
-	n := superdiskNode{Node: "db1", Error: "connection refused"}
+	n := superdiskNode{Node: "db1", Error: "connection refused", failed: errors.New("connection refused")}
 	var out, said strings.Builder
 	err := superdiskStatus{cluster: "orders"}.once(t.Context(), console.Streams{Out: &out, Err: &said}, func() []superdiskNode { return []superdiskNode{n} })
 	if err == nil || !strings.Contains(err.Error(), "node db1: connection refused") || !strings.Contains(hint.Of(err), "superdisk/recover-node --cluster orders -i lost=db1 -i to=FILL_IN") || said.Len() > 0 {
