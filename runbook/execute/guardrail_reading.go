@@ -16,9 +16,10 @@ import (
 // GuardrailReading is what a guardrail would see if the run began now.
 type GuardrailReading struct {
 	runbook.Guardrail
-	Metrics map[string]float64 `json:"metrics,omitempty"` // those that it names and that can be read
-	Trouble string             `json:"trouble,omitempty"` // why it would hold every act, if it would; it names no metric, or one that nothing shows
-	absent  bool               // it names a metric that the cluster does not show
+	Metrics  map[string]float64 `json:"metrics,omitempty"`  // those that it names and that can be read
+	Trouble  string             `json:"trouble,omitempty"`  // why it would hold every act, if it would; it names no metric, or one that nothing shows
+	Breached bool               `json:"breached,omitempty"` // as it is now
+	absent   bool               // it names a metric that the cluster does not show
 }
 
 // Effect is what the guardrail would do to a run that began now; "" if it can be answered.
@@ -81,6 +82,9 @@ func (s *Service) readGuardrails(ctx context.Context, b *runbook.Runbook, on *cl
 				r.Trouble = watched.why(ctx, g.When, values, r.Trouble)
 			}
 		}
+		if r.Trouble == "" {
+			r.Breached = breached(b, g, values)
+		}
 		all = append(all, r)
 	}
 	return all
@@ -106,6 +110,14 @@ func withoutAnswer(b *runbook.Runbook, g runbook.Guardrail, values map[string]fl
 		return cmp.Or(noMetric(g.When, values), err.Error())
 	}
 	return ""
+}
+
+// breached tells whether a guardrail that can be told is breached by some values, which are the baseline too.
+func breached(b *runbook.Runbook, g runbook.Guardrail, values map[string]float64) bool {
+	env := nested(values)
+	env["baseline"] = nested(values)
+	is, err := b.Truth(g.When, env)
+	return err == nil && is
 }
 
 // noMetric says which metric of an expression is not among the values, "" if all are.

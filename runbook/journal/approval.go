@@ -16,7 +16,7 @@ import (
 func (s *State) MayApprove(i *Step, w Message) error {
 	who := cmp.Or(w.Signer, w.By)
 	notRequester := i.Step.Approval != nil && i.Step.Approval.NotRequester
-	other := notRequester || s.Header.Approvers == runbook.ByOther
+	other := s.ByAnother(i)
 	own := samePerson(w.By, s.Header.By) || w.Signer != "" && samePerson(w.Signer, s.Header.By)
 	switch {
 	case s.AsksSignature(i) && w.Signer == "":
@@ -43,6 +43,16 @@ func (s *State) MayApprove(i *Step, w Message) error {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}
 	}
 	return nil
+}
+
+// ByAnother tells whether somebody else than who began the run must approve a step.
+func (s *State) ByAnother(i *Step) bool {
+	return i.Step.Approval != nil && i.Step.Approval.NotRequester || s.Header.Approvers == runbook.ByOther
+}
+
+// HowAnother is how that is done.
+func (s *State) HowAnother() string {
+	return fmt.Sprintf("%s began the run: %s", s.Header.By, byAnother)
 }
 
 // byAnother is how another person approves: the state folder of who began the run is for that account alone.

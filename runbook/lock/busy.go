@@ -56,9 +56,8 @@ func (e *BusyError) Hint() string {
 	if e.Unmade {
 		return "its process died before it could release the cluster: try again when the cluster answers, or add --break-lock REASON to your command to take over its lock"
 	}
-	hint := fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
-	if e.Idle {
-		hint += "; no process executes it: add --break-lock REASON to your command to take over its lock"
+	if !e.Idle {
+		return fmt.Sprintf("plimsoll runbook status %[1]s shows how far it is: wait until it ends; plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
 	}
-	return hint
+	return fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it, or says why it cannot; no process executes it: add --break-lock REASON to your command to take over its lock", e.Run)
 }

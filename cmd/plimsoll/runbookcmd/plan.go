@@ -42,6 +42,9 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 				if err := q.gateRefusal(p, args[0]); err != nil {
 					next = hint.Of(err)
 				}
+				if advice := hint.Of(p.Held); advice != "" {
+					next = advice + "; then " + next
+				}
 				fmt.Fprintf(c.Err, "Next: %s\n", next)
 				return nil
 			})

@@ -12,6 +12,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/internal/document"
+	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -31,7 +32,11 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	}
 	_ = lines.Flush() // to a terminal
 	for _, a := range approvals(h.Plan.Steps) {
-		fmt.Fprintf(w, "Waits for approval at %s: %s\n", strings.Join(a.steps, ", "), a.note)
+		who := ""
+		if h.Approvers == runbook.ByOther {
+			who = ", by another person than who begins the run"
+		}
+		fmt.Fprintf(w, "Waits for approval at %s%s: %s\n", strings.Join(a.steps, ", "), who, a.note)
 	}
 	for _, r := range p.Guardrails {
 		fmt.Fprintf(w, "Guardrail %s: %s%s\n", r.Name, r.When, now(r))
@@ -82,7 +87,11 @@ func now(r execute.GuardrailReading) string {
 	for _, name := range document.SortedKeys(r.Metrics) {
 		parts = append(parts, fmt.Sprintf("%s is %.4g", name, r.Metrics[name]))
 	}
-	return "; now " + strings.Join(parts, ", ")
+	text := "; now " + strings.Join(parts, ", ")
+	if r.Breached {
+		text += ": it is breached, and a run that began now would be held or stopped by it"
+	}
+	return text
 }
 
 func clustersOf(h journal.Header) string {
