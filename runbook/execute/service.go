@@ -330,7 +330,12 @@ func Unreleased(ctx context.Context, s *Service, run string, st *journal.State) 
 
 // GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.
 func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
-	return s.locks().GiveBack(ctx, run)
+	gave, err := s.locks().GiveBack(ctx, run)
+	if errors.Is(err, lock.ErrClaimStays) {
+		err = hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
+			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
+	}
+	return gave, err
 }
 
 func (s *Service) locks() *lock.Locks {
