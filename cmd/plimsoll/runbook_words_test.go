@@ -103,6 +103,19 @@ func TestAWordThatStandsForAnotherIsRefused(t *testing.T) {
 	says(t, console.ExitBadInput, "NODE stands for the value that you give", "runbook", "plan", "stop.yaml", "--cluster", "orders", "-i", "node=NODE")
 }
 
+// A reason that is none is refused with what is wrong with it.
+func TestAReasonThatIsNoneIsRefusedInWords(t *testing.T) {
+	for reason, says := range map[string]string{
+		"--yes": "plimsoll: --override: --yes is a flag and no reason: write the reason behind the flag that takes it, in quotes\n",
+		" ":     "plimsoll: --override: the reason is empty: it is kept for those who ask later why this was done\n",
+	} {
+		_, said, code := typed(t, "runbook", "run", "stop.yaml", "--cluster", "orders", "--override", reason)
+		if code != console.ExitBadInput || !strings.HasPrefix(said, says) {
+			t.Errorf("%q: %d %s", reason, code, said)
+		}
+	}
+}
+
 func TestRerunOfAStepAloneAndWithThoseAfterIt(t *testing.T) {
 	staged(t, map[string]string{"count.yaml": `
 runbook: own/count
