@@ -259,7 +259,7 @@ func TestRunbooksOfTheDocsTakeTheirInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := regexp.MustCompile(`plimsoll runbook (?:run|plan|rehearse) ([a-z]+/[a-z-]+)([^\n#`+"`"+`]*)`)
+	command := regexp.MustCompile(`plimsoll runbook (?:run|plan|rehearse) ([a-z]+/[a-z-]+)([^\n#` + "`" + `]*)`)
 	given := regexp.MustCompile(`(?:-i|--input) "?([a-z_0-9]+)=`)
 	actions, seen := catalog.Actions(), 0
 	for _, page := range append(pages, "../../README.md", "../../README.ko.md") {

@@ -228,3 +228,18 @@ func TestWrongArgumentsAreBadInput(t *testing.T) {
 		t.Errorf("only %d refusals", seen)
 	}
 }
+
+// A refusal names the action once, whoever hands it on.
+func TestARefusalNamesItsActionOnce(t *testing.T) {
+	staged(t, map[string]string{
+		"dead.yaml": "runbook: own/dead\nsteps: [{id: a, uses: mysql.confirm-dead, with: {node: n1, checks: 2}}]\n",
+		"trial.yaml": "trial: dead\nquestion: Is it dead?\ncluster: {engine: mariadb, nodes: 2}\nload: {workload: oltp_read_write, rate: 20}\n" +
+			"timeline:\n  - baseline: 3s\n  - run: mysql.confirm-dead\n    with: {node: n1, checks: 2}\n  - recovery: 3s\nexpect: [errors.recovery == 0]\n",
+	})
+	for _, command := range [][]string{{"runbook", "validate", "dead.yaml"}, {"runbook", "plan", "dead.yaml", "--cluster", "orders"}, {"trial", "validate", "trial.yaml"}} {
+		out, said, code := typed(t, command...)
+		if said, _, _ = strings.Cut(out+said, "\nhint:"); code == 0 || strings.Count(said, "mysql.confirm-dead: ") != 1 || !strings.Contains(said, "mysql.confirm-dead: 2 checks every 2s, expected at least three") {
+			t.Errorf("%v: %d %s", command, code, said)
+		}
+	}
+}
