@@ -109,9 +109,10 @@ func TestAReasonThatIsNoneIsRefusedInWords(t *testing.T) {
 		"--yes": "plimsoll: --override: --yes is a flag and no reason: write the reason behind the flag that takes it, in quotes\n",
 		" ":     "plimsoll: --override: the reason is empty: it is kept for those who ask later why this was done\n",
 	} {
-		_, said, code := typed(t, "runbook", "run", "stop.yaml", "--cluster", "orders", "--override", reason)
-		if code != console.ExitBadInput || !strings.HasPrefix(said, says) {
-			t.Errorf("%q: %d %s", reason, code, said)
+		var said strings.Builder
+		code := program(t.Context(), []string{"runbook", "run", "stop.yaml", "--cluster", "orders", "--override", reason}, console.Streams{In: strings.NewReader(""), Out: &said, Err: &said})
+		if code != console.ExitBadInput || !strings.HasPrefix(said.String(), says) {
+			t.Errorf("%q: %d %s", reason, code, said.String())
 		}
 	}
 }
