@@ -61,6 +61,8 @@ type Option struct {
 	// neither.
 	Class  string `json:"class,omitempty"`
 	Volume string `json:"volume,omitempty"`
+	// Spares is the option of the finding about reads that this one of the storage is, seen from the disk; nil: it is none of them.
+	Spares *Option `json:"-"`
 	// Index is one that a table has once the option was carried out: its columns in their order; nil where it adds none.
 	Index *Index `json:"index,omitempty"`
 	// When are the settings by which a server shows that the option was carried out; empty where it shows nothing of it.

@@ -219,17 +219,21 @@ func (t *text) compared(c comparison, metric string) {
 		if !strings.HasPrefix(r.Title, heading(metric)) {
 			continue
 		}
-		t.linef("%s", t.Bold.Render(r.Title))
-		longest := 0
-		for _, b := range r.Bars {
-			longest = max(longest, utf8.RuneCountInString(b.Name))
-		}
-		for _, b := range r.Bars {
-			bar := b.Text(max(t.width-longest-36, 10))
-			t.linef("  %-*s %s %s %s", longest, b.Name, t.Inks[b.Ink%chart.Inks].Render(bar), strings.TrimSpace(b.Entry.Value+" "+b.Entry.Spread), toned(t.Palette, b.Entry.Tone).Render(b.Entry.Change))
-		}
-		t.linef("")
+		t.bars(r)
 	}
+}
+
+func (t *text) bars(r ranking) {
+	t.linef("%s", t.Bold.Render(r.Title))
+	longest := 0
+	for _, b := range r.Bars {
+		longest = max(longest, utf8.RuneCountInString(b.Name))
+	}
+	for _, b := range r.Bars {
+		bar := b.Text(max(t.width-longest-36, 10))
+		t.linef("  %-*s %s %s %s", longest, b.Name, t.Inks[b.Ink%chart.Inks].Render(bar), strings.TrimSpace(b.Entry.Value+" "+b.Entry.Spread), toned(t.Palette, b.Entry.Tone).Render(b.Entry.signedChange()))
+	}
+	t.linef("")
 }
 
 func (t *text) run(u *run, named bool) {

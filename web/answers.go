@@ -207,13 +207,27 @@ func (s runHandlers) resume(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case ended(st):
-		return &badRequest{"run " + run + " is " + string(st.Outcome) + ": there is nothing to resume", "one of its steps can be run again"}
+		return s.release(w, r, run, st)
 	case executed:
 		return &badRequest{"run " + run + " is being executed", ""}
 	}
 	if err := s.turn.start(s.as(r), run, journal.Command{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
 		return err
 	}
+	s.went(w, r, run)
+	return nil
+}
+
+// release gives back what a run that has ended still holds, as runbook resume does: that is all that is left to do of it.
+func (s runHandlers) release(w http.ResponseWriter, r *http.Request, run string, st *journal.State) error {
+	gave, err := s.as(r).GiveBack(r.Context(), run)
+	if err != nil {
+		return err
+	}
+	if !gave {
+		return &badRequest{"run " + run + " is " + string(st.Outcome) + ": there is nothing to resume", "one of its steps can be run again"}
+	}
+	s.Log.Info("released the cluster of a run that had ended", "run", run, "by", access.PersonOf(r.Context()).Name)
 	s.went(w, r, run)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"plimsoll/report/chart"
 	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 	"plimsoll/watch"
 )
 
@@ -224,6 +225,58 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 		t.Errorf("the evidence is of %q, which ended as %q; %v", proof.Run, proof.Outcome, err)
 	} else if _, err := journal.VerifyEvidence([]byte(strings.Replace(a.body, "ann@test", "eve@test", 1))); err == nil {
 		t.Error("evidence that was altered is taken for true")
+	}
+}
+
+// The page of a run that ended and still holds its cluster says so, and resuming it there releases the cluster, as runbook resume does.
+func TestAnEndedRunThatStillHoldsItsClusterIsReleased(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/quick", "orders")
+	h.await(run, "done")
+	page := func() string { return v.get("/runs/" + run).body }
+	if text := page(); strings.Contains(text, "Not released") || strings.Contains(text, "Release the cluster") {
+		t.Fatalf("it was released: %s", text)
+	}
+	if _, err := h.Runs.Store.Acquire(t.Context(), lock.LeaseName("orders"), run, time.Minute); err != nil { // as it was before the release
+		t.Fatal(err)
+	}
+	if text := page(); !strings.Contains(text, "Not released: cluster orders: run "+run+" has ended and has not released it") || !strings.Contains(text, "Release the cluster") {
+		t.Errorf("the page does not say it: %s", text)
+	}
+	if plan := v.post("/plan", "runbook", "test/quick", "cluster", "orders", "input-word", "other").body; !strings.Contains(plan, "Not released: cluster orders: run "+run) {
+		t.Errorf("the plan does not say it: %s", plan)
+	}
+	if a := v.post("/runs/" + run + "/resume"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/runs/"+run {
+		t.Errorf("resuming answers %d: %s", a.status, a.body)
+	}
+	if lease, err := h.Runs.Store.Lease(t.Context(), lock.LeaseName("orders")); err != nil || lease.Holder != "" {
+		t.Errorf("the cluster is still held: %+v, %v", lease, err)
+	}
+	if text := page(); strings.Contains(text, "Not released") {
+		t.Errorf("after it was released: %s", text)
+	}
+	if a := v.post("/runs/" + run + "/resume"); a.status != http.StatusBadRequest || !strings.Contains(a.body, "there is nothing to resume") {
+		t.Errorf("resuming once more answers %d: %s", a.status, a.body)
+	}
+}
+
+// What a run left undone stands on its page with the command that records that it is fixed, and on the next plan.
+func TestWhatARunLeftUndoneIsShown(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/quick", "orders")
+	h.await(run, "done")
+	left := journal.Remainder{Cluster: "orders", Run: run, Runbook: "test/quick", Why: "left as it is: no time", At: time.Now()}
+	if err := left.Keep(t.Context(), h.Runs.Store); err != nil {
+		t.Fatal(err)
+	}
+	want := "not fixed yet: cluster orders: run " + run + " of test/quick is half done: left as it is: no time; once that is fixed, record it: plimsoll runbook fixed " + run + " --reason REASON"
+	if page := v.get("/runs/" + run).body; !strings.Contains(page, want) {
+		t.Errorf("the page does not say it: %s", page)
+	}
+	if plan := v.post("/plan", "runbook", "test/quick", "cluster", "orders", "input-word", "other").body; !strings.Contains(plan, want) {
+		t.Errorf("the plan does not say it: %s", plan)
 	}
 }
 

@@ -136,7 +136,7 @@ type planPage struct {
 
 // caution is what a person should know before a run begins, though it may begin.
 type caution struct {
-	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent: of its locks; shared: servers that stand in other clusters too
+	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent, unreleased: of its locks; left: undone by an earlier run; shared: servers that stand in other clusters too
 	Cluster string `json:"cluster,omitempty"`
 	Text    string `json:"text"`
 }
@@ -150,6 +150,17 @@ func cautionsOf(p *execute.Prepared) (all []caution) {
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
 		all = append(all, caution{"silent", name, p.Silent[name]})
+	}
+	for _, u := range p.Unreleased {
+		all = append(all, caution{Kind: "unreleased", Cluster: u.Cluster, Text: u.String()})
+	}
+	for _, m := range p.Left {
+		all = append(all, caution{Kind: "left", Cluster: m.Cluster, Text: execute.NotFixed(m, m.Run)})
+	}
+	for _, step := range p.Header.Plan.Steps {
+		for _, text := range step.Warnings {
+			all = append(all, caution{Kind: "shared", Text: "step " + step.Key + ": " + text})
+		}
 	}
 	for _, text := range p.Shared {
 		all = append(all, caution{Kind: "shared", Text: text})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,31 +10,34 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 )
 
 // runPage is one run: where it is, what comes next, and what can be done about it.
 type runPage struct {
 	runRow
-	Plan      string    `json:"plan"`
-	Detail    string    `json:"detail,omitempty"` // of what acts
-	Told      time.Time `json:"told,omitzero"`    // when that was said
-	Advice    string    `json:"advice,omitempty"`
-	Unfit     string    `json:"unfit,omitempty"`     // why this release cannot go on with it
-	Executed  bool      `json:"executed"`            // now, by some process
-	Elsewhere string    `json:"elsewhere,omitempty"` // by whom, if not a process of this state folder
-	Waits     bool      `json:"waits,omitempty"`     // for its turn: another process executes runs here
-	Trouble   string    `json:"trouble,omitempty"`   // why what was asked of it here could not be done
-	Steps     []stepRow `json:"steps"`
-	Done      int       `json:"done"` // how many are over
-	Rails     []railRow `json:"guardrails,omitempty"`
-	Undoes    []string  `json:"undoes,omitempty"`  // what a cancellation with undo would take back now, the last first
-	Stands    []string  `json:"stands,omitempty"`  // and what it could not
-	Forward   string    `json:"forward,omitempty"` // why it cannot be cancelled with undo
-	Inputs    []fact    `json:"inputs,omitempty"`
-	Text      string    `json:"-"`
-	Events    []told    `json:"events"`
-	Earlier   int       `json:"earlier"` // events that are not shown
+	Plan       string    `json:"plan"`
+	Detail     string    `json:"detail,omitempty"` // of what acts
+	Told       time.Time `json:"told,omitzero"`    // when that was said
+	Advice     string    `json:"advice,omitempty"`
+	Unfit      string    `json:"unfit,omitempty"`     // why this release cannot go on with it
+	Executed   bool      `json:"executed"`            // now, by some process
+	Elsewhere  string    `json:"elsewhere,omitempty"` // by whom, if not a process of this state folder
+	Waits      bool      `json:"waits,omitempty"`     // for its turn: another process executes runs here
+	Trouble    string    `json:"trouble,omitempty"`   // why what was asked of it here could not be done
+	Steps      []stepRow `json:"steps"`
+	Done       int       `json:"done"` // how many are over
+	Rails      []railRow `json:"guardrails,omitempty"`
+	Undoes     []string  `json:"undoes,omitempty"`     // what a cancellation with undo would take back now, the last first
+	Stands     []string  `json:"stands,omitempty"`     // and what it could not
+	Forward    string    `json:"forward,omitempty"`    // why it cannot be cancelled with undo
+	Unreleased []string  `json:"unreleased,omitempty"` // clusters that it has not given back though it ended
+	Left       []string  `json:"left,omitempty"`       // what it left undone, and nobody has recorded as fixed
+	Inputs     []fact    `json:"inputs,omitempty"`
+	Text       string    `json:"-"`
+	Events     []told    `json:"events"`
+	Earlier    int       `json:"earlier"` // events that are not shown
 }
 
 // stepRow is a step of a run, or of its plan if it has not come to it.
@@ -119,6 +123,9 @@ func (s runHandlers) pageOf(r *http.Request, id string) (*runPage, error) {
 		p.Share = float64(p.Done) / float64(len(p.Steps))
 	}
 	p.undo(st)
+	if err := s.left(ctx, p, st); err != nil {
+		return nil, err
+	}
 	p.rails(st, one.Metrics)
 	for n := len(one.Last) - 1; n >= 0; n-- {
 		t, err := tellEntry(one.Last[n])
@@ -165,6 +172,31 @@ func (p *runPage) steps(st *journal.State) {
 			p.Steps = append(p.Steps, stepRow{Step: step.Key, Phase: journal.StepWaiting, Uses: step.Uses, Effect: step.Effect, Changes: changesOf(step.Observed, step.Intended)})
 		}
 	}
+}
+
+// left says what the run has not given back, and what it has left undone on its clusters.
+func (s runHandlers) left(ctx context.Context, p *runPage, st *journal.State) error {
+	unreleased, err := execute.Unreleased(ctx, s.Runs, p.Run, st)
+	if err != nil {
+		return err
+	}
+	for _, u := range unreleased {
+		p.Unreleased = append(p.Unreleased, u.String())
+	}
+	looking := *s.Runs
+	looking.Open = s.Look // a run may hold the cluster
+	for _, name := range st.Header.AllClusters() {
+		open, err := looking.OpenRemainders(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, m := range open {
+			if m.Run == p.Run || m.Damage != "" {
+				p.Left = append(p.Left, execute.NotFixed(m, p.Run))
+			}
+		}
+	}
+	return nil
 }
 
 // undo says what a cancellation could take back: from the last step to the first, up to one that cannot be.

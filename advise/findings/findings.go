@@ -106,7 +106,7 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, "Storage: the volume of the data is unknown, and so are its limits and its price: give volume in the inventory, or --volume gp2:800GiB.")
 	} else if looked {
 		r.Findings = append(r.Findings, in.storage(reads.Options))
-		marked(reads.Options, r.Findings[len(r.Findings)-1].Options)
+		marked(r.Findings[len(r.Findings)-1].Options)
 		if !in.Seen.Warming() {
 			r.Observed = append(r.Observed, "storage")
 		}
@@ -151,11 +151,11 @@ func Report(in Input) *advise.Report {
 	return r
 }
 
-// marked marks in one finding the option that is advised in another, where both have it.
-func marked(options, by []advise.Option) {
-	for _, o := range by {
-		if i := slices.IndexFunc(options, func(p advise.Option) bool { return p.Name == o.Name }); o.Advised && i > 0 {
-			options[i].Advised = true
+// marked marks the options about reads of which the storage advises what they are seen from the disk.
+func marked(storage []advise.Option) {
+	for _, o := range storage {
+		if o.Advised && o.Spares != nil {
+			o.Spares.Advised = true
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (in Input) sparing(reads []advise.Option) (all []spared) {
 	gives, _ := limit(*in.Volume, in.Prices.Classes[in.Class])
 	carries, _ := flow(*in.Volume, in.Prices.Classes[in.Class])
-	for _, o := range reads {
+	for i, o := range reads {
 		e := readsOf(o)
 		if e == nil || o.Class != "" || o.Volume != "" || o.When != nil || e.Now-e.Then < 0.5 {
 			continue
@@ -23,7 +23,7 @@ func (in Input) sparing(reads []advise.Option) (all []spared) {
 		// What was predicted is checked by the reads, once.
 		bytes := max(max(m.PeakBytes, m.Bytes)-(e.Now-e.High)*in.scale()*float64(in.Memory.PageSize), 0)
 		s := spared{asked: asked{left(max(m.Peak, m.IOPS.Mean), e.High), bytes}, Option: advise.Option{
-			Name: o.Name, Price: o.Price, Change: o.Change, Risk: o.Risk, Undo: o.Undo, Rehearse: o.Rehearse, Do: o.Do,
+			Name: o.Name, Price: o.Price, Change: o.Change, Risk: o.Risk, Undo: o.Undo, Rehearse: o.Rehearse, Do: o.Do, Spares: &reads[i],
 		}}
 		s.Effects = append(s.Effects, advise.Effect{What: sustained, Unit: "per_second", Now: gives, Then: gives, Low: gives, High: gives},
 			advise.Effect{What: "disk operations per second", Unit: "per_second", Now: m.IOPS.Mean, Then: mean.Mean, Low: mean.Low, High: mean.High, Note: e.Note})

@@ -137,3 +137,12 @@ func TestAVolumeWithoutAKnownLimit(t *testing.T) {
 		t.Errorf("another type: %s", undo)
 	}
 }
+
+// What the storage advises is marked about the reads by what it is, not by how it is called: a volume of the same name as an index is none.
+func TestOptionsAreMarkedByWhatTheyAre(t *testing.T) {
+	reads := []advise.Option{{Name: "leave it"}, {Name: "an index"}, {Name: "an index"}}
+	marked([]advise.Option{{Name: "leave it", Advised: true}, {Name: "an index", Advised: true}, {Name: "called otherwise", Advised: true, Spares: &reads[2]}, {Name: "not advised", Spares: &reads[0]}})
+	if reads[0].Advised || reads[1].Advised || !reads[2].Advised {
+		t.Errorf("%+v", reads)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -248,5 +249,52 @@ func TestRunbooksThatAreAdvisedTakeTheirInputs(t *testing.T) {
 	})
 	if seen < 40 || whole < 5 {
 		t.Errorf("only %d runbooks were found, and %d commands", seen, whole)
+	}
+}
+
+// A command about a runbook that a page of the documentation shows can be typed: it gives all inputs that the runbook needs, and none that it
+// does not take. docs/torture.md tells of commands that were wrong.
+func TestRunbooksOfTheDocsTakeTheirInputs(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`plimsoll runbook (?:run|plan|rehearse) ([a-z]+/[a-z-]+)([^\n#` + "`" + `]*)`)
+	given := regexp.MustCompile(`(?:-i|--input) "?([a-z_0-9]+)=`)
+	actions, seen := catalog.Actions(), 0
+	for _, page := range append(pages, "../../README.md", "../../README.ko.md") {
+		if filepath.Base(page) == "torture.md" {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range command.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\\\n", " "), -1) {
+			if !strings.Contains(found[2], "--cluster ") {
+				continue
+			}
+			seen++
+			book, err := books.Read(found[1], actions)
+			if err != nil {
+				t.Errorf("%s: %v", page, err)
+				continue
+			}
+			gives := map[string]bool{}
+			for _, one := range given.FindAllStringSubmatch(found[2], -1) {
+				gives[one[1]] = true
+				if _, takes := book.Inputs[one[1]]; !takes {
+					t.Errorf("%s: %s has no input %s", page, found[1], one[1])
+				}
+			}
+			for _, name := range books.Required(found[1]) {
+				if !gives[name] {
+					t.Errorf("%s: %q does not give %s", page, found[0], name)
+				}
+			}
+		}
+	}
+	if seen < 25 {
+		t.Errorf("only %d commands were found", seen)
 	}
 }

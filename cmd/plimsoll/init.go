@@ -74,7 +74,10 @@ func newInitInventory(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: console.Some(0, 1),
 		Example: "  plimsoll init inventory --address db1.example:3306 --address db2.example:3306 --environment staging",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if product := catalog.Products()[s.Product]; !cmd.Flags().Changed("address") && product.Engine != nil && product.Engine.Name() == "cql" {
+				addresses = []string{"127.0.0.1:9042"}
+			}
 			for i, address := range addresses {
 				s.Nodes = append(s.Nodes, startNode{fmt.Sprintf("db%d", i+1), address})
 			}
@@ -84,7 +87,7 @@ func newInitInventory(c console.Streams) *cobra.Command {
 	engineFlag(cmd, &s)
 	cmd.Flags().StringVar(&s.Name, "name", "shop", "the cluster's name")
 	cmd.Flags().StringVar(&s.Environment, "environment", "staging", "lab, staging or production")
-	cmd.Flags().StringSliceVar(&addresses, "address", []string{"127.0.0.1:3306"}, "host:port of a server; repeated for each further one, such as a replica")
+	cmd.Flags().StringSliceVar(&addresses, "address", []string{"127.0.0.1:3306"}, "host:port of a server; repeated for each further one, such as a replica (of Cassandra default 127.0.0.1:9042)")
 	cmd.Flags().StringVar(&s.User, "user", "plimsoll", "account that Plimsoll logs in with")
 	return cmd
 }
@@ -143,6 +146,9 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 	}[kind]
 	if s.CQL && kind == "inventory" {
 		next = "plimsoll runbook plan cql/repair --cluster " + s.Name
+	}
+	if kind == "inventory" && filepath.Base(file) != inventory.File { // no command finds it by itself
+		next += hint.Flags("--inventory", file)
 	}
 	fmt.Fprintf(c.Prose(), "%s written. Next: %s\n", file, next)
 	return nil

@@ -90,8 +90,11 @@ func plainFlagError(err error) string {
 	if unfilled := (console.UnfilledError{}); errors.As(err, &unfilled) {
 		return fmt.Sprintf("--%s %s: %v", value.GetFlag().Name, value.GetValue(), unfilled)
 	}
-	expected := map[string]string{
+	expected, known := map[string]string{
 		"int": "a whole number", "uint64": "a whole number from 0", "duration": "a time such as 30s", "bool": "true or false",
 	}[value.GetFlag().Value.Type()]
+	if !known { // a type of Plimsoll, which says itself what is wrong
+		return fmt.Sprintf("--%s: %v", value.GetFlag().Name, value.Unwrap())
+	}
 	return fmt.Sprintf("--%s %q, expected %s", value.GetFlag().Name, value.GetValue(), expected)
 }

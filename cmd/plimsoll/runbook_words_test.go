@@ -103,6 +103,20 @@ func TestAWordThatStandsForAnotherIsRefused(t *testing.T) {
 	says(t, console.ExitBadInput, "NODE stands for the value that you give", "runbook", "plan", "stop.yaml", "--cluster", "orders", "-i", "node=NODE")
 }
 
+// A reason that is none is refused with what is wrong with it.
+func TestAReasonThatIsNoneIsRefusedInWords(t *testing.T) {
+	for reason, says := range map[string]string{
+		"--yes": "plimsoll: --override: --yes is a flag and no reason: write the reason behind the flag that takes it, in quotes\n",
+		" ":     "plimsoll: --override: the reason is empty: it is kept for those who ask later why this was done\n",
+	} {
+		var said strings.Builder
+		code := program(t.Context(), []string{"runbook", "run", "stop.yaml", "--cluster", "orders", "--override", reason}, console.Streams{In: strings.NewReader(""), Out: &said, Err: &said})
+		if code != console.ExitBadInput || !strings.HasPrefix(said.String(), says) {
+			t.Errorf("%q: %d %s", reason, code, said.String())
+		}
+	}
+}
+
 func TestRerunOfAStepAloneAndWithThoseAfterIt(t *testing.T) {
 	staged(t, map[string]string{"count.yaml": `
 runbook: own/count
@@ -216,5 +230,20 @@ func TestWrongArgumentsAreBadInput(t *testing.T) {
 	look(newRoot(console.Streams{}))
 	if seen < 50 {
 		t.Errorf("only %d refusals", seen)
+	}
+}
+
+// A refusal names the action once, whoever hands it on.
+func TestARefusalNamesItsActionOnce(t *testing.T) {
+	staged(t, map[string]string{
+		"dead.yaml": "runbook: own/dead\nsteps: [{id: a, uses: mysql.confirm-dead, with: {node: n1, checks: 2}}]\n",
+		"trial.yaml": "trial: dead\nquestion: Is it dead?\ncluster: {engine: mariadb, nodes: 2}\nload: {workload: oltp_read_write, rate: 20}\n" +
+			"timeline:\n  - baseline: 3s\n  - run: mysql.confirm-dead\n    with: {node: n1, checks: 2}\n  - recovery: 3s\nexpect: [errors.recovery == 0]\n",
+	})
+	for _, command := range [][]string{{"runbook", "validate", "dead.yaml"}, {"runbook", "plan", "dead.yaml", "--cluster", "orders"}, {"trial", "validate", "trial.yaml"}} {
+		out, said, code := typed(t, command...)
+		if said, _, _ = strings.Cut(out+said, "\nhint:"); code == 0 || strings.Count(said, "mysql.confirm-dead: ") != 1 || !strings.Contains(said, "mysql.confirm-dead: 2 checks every 2s, expected at least three") {
+			t.Errorf("%v: %d %s", command, code, said)
+		}
 	}
 }

@@ -119,9 +119,12 @@ func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) 
 	if err := p.Trouble(); err == nil || !strings.Contains(err.Error(), "there is no metric db.laod") || !strings.Contains(hint.Of(err), "in a trial alone") {
 		t.Errorf("a run would be begun that waits for ever: %v", err)
 	}
+	if err := p.Unanswered(); err == nil || !strings.Contains(hint.Of(err), "such as mysql.threads_running") {
+		t.Errorf("a rehearsal says nothing of it: %v", err)
+	}
 	p, err = b.Prepare(t.Context(), Request{Book: b.parse(guarded), Cluster: "lab1"})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || p.Unanswered() != nil {
+		t.Fatal(err, p.Unanswered())
 	}
 	if len(p.Guardrails) != 1 || p.Guardrails[0].Trouble != "" || p.Guardrails[0].Metrics["db.load"] != 3 {
 		t.Errorf("read %+v", p.Guardrails)

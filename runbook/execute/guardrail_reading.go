@@ -3,6 +3,7 @@ package execute
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -39,7 +40,22 @@ func (r GuardrailReading) holds() error {
 	if r.Trouble == "" || !r.absent {
 		return nil
 	}
-	return hint.With(fmt.Errorf("guardrail %s: %s", r.Name, r.Effect()), "name a metric that the cluster shows, as signals.csv of a trial's result lists them; those of the load, such as p99 and throughput, are there in a trial alone")
+	return hint.With(fmt.Errorf("guardrail %s: %s", r.Name, r.Effect()), "name a metric that the servers show, such as mysql.threads_running (signals.csv of a trial's result lists all), or watch[\"PROMQL\"]; those of the load, such as p99 and throughput, are there in a trial alone, where no run on a cluster has them")
+}
+
+// Unanswered refuses guardrails that nothing on the cluster can answer; nil if there are none. In a trial they may be answered, by its load.
+func (p *Prepared) Unanswered() error {
+	var all []error
+	var advice string
+	for _, r := range p.Guardrails {
+		if err := r.holds(); err != nil {
+			all, advice = append(all, err), hint.Of(err)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return hint.With(errors.Join(all...), advice)
 }
 
 // readGuardrails reads what the guardrails look at, so that one which can never be answered is found before anything begins. Rates are known

@@ -227,7 +227,7 @@ func (p *Prepared) Trouble() error {
 		all = append(all, err)
 		var advised interface{ Hint() string }
 		if errors.As(err, &advised) && advised.Hint() != "" {
-			advice = append(advice, advised.Hint())
+			advice = append(advice, strings.TrimSuffix(advised.Hint(), ";"))
 		}
 	}
 	add(p.Header.Plan.Trouble())
@@ -238,9 +238,7 @@ func (p *Prepared) Trouble() error {
 		add(r.Trouble())
 	}
 	if !p.Header.Plan.NothingToDo() {
-		for _, r := range p.Guardrails {
-			add(r.holds())
-		}
+		add(p.Unanswered())
 	}
 	if len(advice) == 0 {
 		return errors.Join(all...)

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
+	"plimsoll/runbook/plan"
 )
 
 // whenMade tells when the servers of a cluster were made.
@@ -193,4 +195,13 @@ func mend(ctx context.Context, s *Service, run, reason string, these func(journa
 		}
 	}
 	return mended, nil
+}
+
+// NotFixed says what is left undone on the cluster of a run, and how it is recorded that it is fixed.
+func NotFixed(m journal.Remainder, run string) string {
+	if m.Damage != "" {
+		return fmt.Sprintf("damaged: %s; once you have, record it: plimsoll runbook fixed %s --damaged --reason REASON", m, run)
+	}
+	m.Why = plan.OnCluster(m.Why, m.Cluster)
+	return fmt.Sprintf("not fixed yet: %s; once that is fixed, record it: plimsoll runbook fixed %s --reason REASON", m, m.Run)
 }

@@ -330,7 +330,15 @@ func Unreleased(ctx context.Context, s *Service, run string, st *journal.State) 
 
 // GiveBack gives back what a run that has ended still holds: its process died before it could. It tells whether there was any.
 func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
-	return s.locks().GiveBack(ctx, run)
+	gave, err := s.locks().GiveBack(ctx, run)
+	if !errors.Is(err, lock.ErrClaimStays) {
+		return gave, err
+	}
+	advice := "when the cluster answers again, remove it: plimsoll runbook resume " + run + " (the next run from this machine does it too)"
+	if st, reading := s.State(ctx, run); errors.Is(err, cluster.ErrNoPrimary) && reading == nil {
+		advice = fmt.Sprintf("runs from this machine pass over the claim. It is removed once a server accepts writes again: plimsoll runbook plan mysql/failover --cluster %s says how the cluster gets a primary; then plimsoll runbook resume %s", hint.Quoted(st.Header.Cluster), run)
+	}
+	return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err), advice)
 }
 
 func (s *Service) locks() *lock.Locks {

@@ -44,6 +44,7 @@ type PlanStep struct {
 	Unasked  bool          `json:"unasked,omitempty"`  // that approval is not asked for: the plan finds nothing to do
 	Signed   bool          `json:"signed,omitempty"`   // that approval is signed with a person's ssh key
 	Caution  string        `json:"caution,omitempty"`  // why the action itself demands one
+	Warnings []string      `json:"warnings,omitempty"` // what to know before it acts, though it may; not part of the hash
 	Failed   bool          `json:"failed,omitempty"`   // its check could not be executed
 	Denied   bool          `json:"denied,omitempty"`   // because the account lacks a privilege; not part of the hash
 
@@ -94,7 +95,7 @@ func (p Plan) looks(key string) bool {
 func (p Plan) HashFor(h Header) string {
 	steps := slices.Clone(p.Steps)
 	for i := range steps {
-		steps[i].Reason, steps[i].Advice, steps[i].Denied = "", "", false
+		steps[i].Reason, steps[i].Advice, steps[i].Denied, steps[i].Warnings = "", "", false, nil
 	}
 	data, err := json.Marshal(struct {
 		Hash, Cluster, Environment string

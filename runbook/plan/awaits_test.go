@@ -98,3 +98,59 @@ func TestAStepThatIsRuledOutIsSkipped(t *testing.T) {
 		}
 	}
 }
+
+// writer is a task with a caution about a table, as sql.execute has one on a real server.
+type writer struct{ of action.Table }
+
+func (*writer) Traits() action.Traits { return action.Traits{Effect: action.Irreversible} }
+
+func (*writer) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
+	return action.CheckResult{State: action.Needed}, nil
+}
+
+func (*writer) Act(context.Context, *cluster.Cluster, action.Call) (action.Facts, error) {
+	return nil, errors.New("a plan acts on nothing")
+}
+
+func (w *writer) Cautions(context.Context, *cluster.Cluster) []action.Caution {
+	return []action.Caution{{Text: "there is no table " + w.of.String(), Table: w.of}, {Text: "n1 is a replica"}}
+}
+
+// A plan warns of a table that is not there, and does not refuse it; unless a step before may make it.
+func TestAPlanWarnsOfATableThatNoStepMakes(t *testing.T) {
+	actions := append(toys(), action.Action{Name: "toy.write", Version: 1, About: "Writes.", New: func() action.Task { return &writer{action.Table{Database: "shop", Name: "orders"}} }})
+	for name, c := range map[string]struct {
+		before string
+		warned bool
+	}{
+		"nothing before":    {"", true},
+		"it is made":        {"  - {id: a, uses: sql.execute, with: {statements: [CREATE TABLE shop.orders (id INT)]}}\n", false},
+		"another is made":   {"  - {id: a, uses: sql.execute, with: {statements: [CREATE TABLE shop.items (id INT)]}}\n", true},
+		"it is skipped":     {"  - {id: a, uses: sql.execute, with: {statements: [CREATE TABLE shop.orders (id INT)]}, if: \"1 == 2\"}\n", true},
+		"a procedure":       {"  - {id: a, uses: sql.execute, with: {statements: [CALL shop.make()]}}\n", false},
+		"another action":    {"  - {id: a, uses: toy.use, with: {give: fork}}\n", false},
+		"a wait":            {"  - {id: a, uses: pause, with: {for: 1s}}\n", true},
+		"an approval":       {"  - {id: a, approval: {note: Go on?}}\n", true},
+		"known later":       {"  - {id: a, uses: pause, with: {for: 1s}}\n  - {id: b, uses: toy.use, with: {give: \"${{ steps.a.state }}\"}}\n", false},
+		"of nodes as later": {"  - {id: a, uses: pause, with: {for: 1s}}\n  - {id: g, rolling: {over: \"[steps.a.state]\"}, steps: [{id: b, uses: toy.use, with: {give: knife}}]}\n", false},
+	} {
+		b, err := runbook.Parse("t.yaml", []byte("runbook: test/toys\nlock: none\nsteps:\n"+c.before+"  - {id: w, uses: toy.write}\n"), actions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := &cluster.Cluster{Name: "c", Environment: "lab", List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{{Name: "n1"}}, nil }}
+		p, err := Make(t.Context(), b, on, &journal.State{Header: journal.Header{Cluster: "c"}, Book: b, Targets: map[string][]string{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := p.Steps[len(p.Steps)-1]
+		if slices.Contains(w.Warnings, "there is no table shop.orders") != c.warned || !slices.Contains(w.Warnings, "n1 is a replica") || w.Failed {
+			t.Errorf("%s: %+v", name, w)
+		}
+		w.Warnings = nil
+		p.Steps[len(p.Steps)-1] = w
+		if hash := p.HashFor(journal.Header{Cluster: "c"}); p.Hash == "" || hash != (journal.Plan{Steps: p.Steps}).HashFor(journal.Header{Cluster: "c"}) {
+			t.Errorf("%s: the hash is of the warnings too", name)
+		}
+	}
+}

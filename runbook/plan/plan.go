@@ -25,8 +25,9 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 		return p, err
 	}
 	var brought []string
+	made := &tablesMade{}
 	add := func(i *journal.Step) {
-		s, brings := planStep(ctx, b, reading, st, i, nodes, brought)
+		s, brings := planStep(ctx, b, reading, st, i, nodes, brought, made)
 		p.Steps, brought = append(p.Steps, s), append(brought, brings...)
 	}
 	for n := range b.Steps {
@@ -38,6 +39,7 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 		targets, err := Targets(b, step, st, nodes)
 		if later := runbook.StepsOf(step.Rolling.Over); len(later) > 0 {
 			p.Steps = append(p.Steps, journal.PlanStep{Key: step.ID, Later: later})
+			made.any = true
 			for m := range step.Steps {
 				brought = append(brought, unknown(b, &step.Steps[m])...)
 			}
@@ -62,8 +64,8 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 	return p, ctx.Err()
 }
 
-// planStep checks one step. brought is what the steps before it bring; what it brings itself is returned.
-func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *journal.State, i *journal.Step, nodes, brought []string) (p journal.PlanStep, brings []string) {
+// planStep checks one step. brought is what the steps before it bring, and made the tables that they make; what it brings itself is returned.
+func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *journal.State, i *journal.Step, nodes, brought []string, made *tablesMade) (p journal.PlanStep, brings []string) {
 	s := i.Step
 	p = journal.PlanStep{Key: i.Key, Uses: s.Uses, Later: b.Later(s)}
 	if s.Approval != nil {
@@ -81,6 +83,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		env := st.Env(i)
 		env["cluster"].(map[string]any)["nodes"] = nodes
 		if p.Skip = runbook.RuledOut(b, s, env); !p.Skip {
+			made.any = made.any || s.Uses != ""
 			return p, unknown(b, s)
 		}
 		p.Later = nil
@@ -121,9 +124,14 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
 		p.Denied = engine.ClassOf(err) == engine.Denied
 		p.Absent = engine.ClassOf(err) == engine.Missing || errors.Is(err, cluster.ErrNoNode)
+		made.by(task)
 		return p, brings
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason
+	if f.State == action.Needed {
+		p.Warnings = made.warnings(limited, on, task)
+		made.by(task)
+	}
 	if c, ok := task.(action.ApprovalDemander); ok && f.State == action.Needed {
 		p.Caution = c.ApprovalReason(f)
 	}

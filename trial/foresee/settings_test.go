@@ -56,7 +56,16 @@ func TestSettingsOfAllCellsAreReadAtOnce(t *testing.T) {
 	if all := SettingsOfLab(t.Context(), &trial, parts, lab.Deps{}); len(all) != 1 || all[0].Of != "settings of without it" {
 		t.Errorf("a plugin of another cell hides that its setting is not known: %+v", all)
 	}
-	trial.Cells = trial.Cells[:12]
+	trial.Cells = nil
+	add("", "unknown", "1")
+	if all := SettingsOfLab(t.Context(), &trial, parts, lab.Deps{}); len(all) != 1 || all[0].Of != "settings" {
+		t.Errorf("a cell without a name: %+v", all)
+	}
+	trial.Cells = nil
+	for i := range 12 {
+		add(fmt.Sprint("cell ", i), "known", fmt.Sprint(i))
+	}
+	product.finds, product.checks = 0, 0
 	add("the odd one", "unknown", "1")
 	add("another like it", "unknown", "1")
 	all := SettingsOfLab(t.Context(), &trial, parts, lab.Deps{})

@@ -40,11 +40,11 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 	if p.rds && (class == "" || volume == "") {
 		api, err := aws.OpenRDS(ctx, aws.Options{Region: on.AWS.Region, Profile: on.AWS.Profile})
 		if err != nil {
-			return p, err
+			return p, rdsError{err}
 		}
 		i, err := api.Instance(ctx, node.Instance)
 		if err != nil {
-			return p, err
+			return p, rdsError{err}
 		}
 		if p.class == "" {
 			p.class = i.Class
@@ -67,6 +67,20 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 		}
 	}
 	return p, p.managed()
+}
+
+// rdsError is what RDS answered, or why it was not reached.
+type rdsError struct{ error }
+
+func (e rdsError) Unwrap() error { return e.error }
+
+// noPlace says in a sentence without its end why it is not known what a server runs on.
+func noPlace(err error) string {
+	var rds rdsError
+	if errors.As(err, &rds) {
+		return unanswered(answer{"RDS", rds.error}).Error()
+	}
+	return strings.TrimSuffix(strings.Join(strings.Fields(err.Error()), " "), ".")
 }
 
 // askedNode is the node that --node names, or the primary. A name that there is not is bad input.
@@ -102,8 +116,11 @@ func onRDS(on *cluster.Cluster, node cluster.Node) bool { return on.AWS != nil &
 // onDisk takes the disk that a lab gave a server for its volume.
 func (p *running) onDisk(ctx context.Context, on *cluster.Cluster, server cluster.DiskLimited) error {
 	disk, err := server.Disk(ctx)
-	if err != nil || disk == nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("read the disk of the lab %s: %w", strings.TrimPrefix(on.Name, home.LabPrefix), err)
+	}
+	if disk == nil {
+		return nil
 	}
 	p.volume, p.balance = &disk.Volume, disk.Balance
 	p.lab = &findings.LabDisk{Name: strings.TrimPrefix(on.Name, home.LabPrefix), Scale: cmp.Or(disk.Scale, 1)}
@@ -161,7 +178,7 @@ func (o *Options) runsOn(ctx context.Context, in *findings.Input, on *cluster.Cl
 	case errors.As(err, &typed) || ctx.Err() != nil:
 		return err
 	case err != nil: // the server itself can be looked at all the same
-		in.NoPlace = unanswered(answer{"RDS", err}).Error()
+		in.NoPlace = noPlace(err)
 		runs = running{class: o.Class, volume: cmp.Or(in.Volume, volumeOf(inv, on.Name, node.Name)), rds: onRDS(on, node)}
 		if err := runs.managed(); err != nil {
 			return err

@@ -2,18 +2,15 @@ package runbookcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/hint"
 	"plimsoll/runbook/journal"
-	"plimsoll/runbook/lock"
 )
 
 func newCancel(c console.Streams) *cobra.Command {
@@ -85,16 +82,7 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 
 // giveBack gives back what a run that has ended still holds, as its process died before it could.
 func giveBack(ctx context.Context, c console.Streams, d *runs.Service, run string) (gave bool, err error) {
-	gave, err = d.GiveBack(ctx, run)
-	if st, reading := d.State(ctx, run); errors.Is(err, lock.ErrClaimStays) && errors.Is(err, cluster.ErrNoPrimary) && reading == nil {
-		return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err), fmt.Sprintf("runs from this machine pass over the claim. It is removed once a server accepts writes again: "+
-			"plimsoll runbook plan mysql/failover --cluster %s says how the cluster gets a primary; then plimsoll runbook resume %s", hint.Quoted(st.Header.Cluster), run))
-	}
-	if errors.Is(err, lock.ErrClaimStays) {
-		return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err),
-			"when the cluster answers again, remove it: plimsoll runbook resume "+run+" (the next run from this machine does it too)")
-	}
-	if gave {
+	if gave, err = d.GiveBack(ctx, run); gave {
 		fmt.Fprintf(c.Err, "run %s had ended without releasing its cluster; the cluster is released now\n", run)
 	}
 	return gave, err

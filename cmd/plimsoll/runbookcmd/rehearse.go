@@ -84,6 +84,9 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 		lacks := &execute.LackError{All: p.Lacks}
 		fmt.Fprintf(c.Err, "A run on %s would be refused: %v\n  %s\n", p.Header.Cluster, lacks, lacks.Hint())
 	}
+	if err := p.Unanswered(); err != nil {
+		fmt.Fprintf(c.Err, "Rehearsals may pass, and a run on %s would still be refused: %v\n  %s\n", p.Header.Cluster, err, hint.Of(err))
+	}
 	switch {
 	case o.clone.use:
 		err = o.onClone(ctx, c, d, open, name, p)

@@ -15,7 +15,6 @@ import (
 	"plimsoll/hint"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
-	"plimsoll/runbook/plan"
 )
 
 func newStatus(c console.Streams) *cobra.Command {
@@ -129,7 +128,7 @@ func remainders(ctx context.Context, c console.Streams, d *runs.Service, all []S
 				return err
 			}
 			for _, m := range open {
-				fmt.Fprintln(c.Prose(), notFixed(m, s.Run))
+				fmt.Fprintln(c.Prose(), execute.NotFixed(m, s.Run))
 			}
 		}
 	}
@@ -140,15 +139,6 @@ func tellUnreleased(c console.Streams, s Status) {
 	for _, u := range s.Unreleased {
 		fmt.Fprintf(c.Prose(), "not released: %s\n", u)
 	}
-}
-
-// notFixed says what is left undone on the cluster of a run, and how it is recorded that it is fixed.
-func notFixed(m journal.Remainder, run string) string {
-	if m.Damage != "" {
-		return fmt.Sprintf("damaged: %s; once you have, record it: plimsoll runbook fixed %s --damaged --reason REASON", m, run)
-	}
-	m.Why = plan.OnCluster(m.Why, m.Cluster)
-	return fmt.Sprintf("not fixed yet: %s; once it is, record it: plimsoll runbook fixed %s --reason REASON", m, m.Run)
 }
 
 // summaryOf is what was told of a run last; the zero Summary if nothing was.
@@ -220,7 +210,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 		}
 		for _, m := range open {
 			if m.Run == run || m.Damage != "" {
-				fmt.Fprintln(c.Prose(), notFixed(m, run))
+				fmt.Fprintln(c.Prose(), execute.NotFixed(m, run))
 			}
 		}
 	}

@@ -1,0 +1,18 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+// A difference that the data cannot distinguish from zero is marked beside its bar, as it is in the table below.
+func TestABarMarksADifferenceThatMayBeNone(t *testing.T) {
+	page := newText(Terminal{})
+	page.bars(ranking{Title: "Throughput", Bars: []rank{
+		{Name: "small", Value: 0.8, Low: 0.7, High: 0.9, Entry: entry{Value: "50.3"}},
+		{Name: "large", Value: 0.9, Low: 0.7, High: 1, Entry: entry{Value: "59.3", Change: "+17.9 %", Tone: same}},
+	}})
+	if got := page.out.String(); !strings.Contains(got, "59.3 ≈ +17.9 %") || strings.Contains(got, "50.3 ≈") {
+		t.Error(got)
+	}
+}
