@@ -18,7 +18,6 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
 	"plimsoll/hint"
-	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
 
@@ -126,13 +125,10 @@ func executeOne(ctx context.Context, c console.Streams, t engine.Target, stateme
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	columns := map[string]bool{}
-	for _, row := range rows {
-		for name := range row {
-			columns[name] = true
-		}
+	var names []string
+	if columns, tells := session.(engine.ColumnNamer); tells {
+		names = columns.Columns()
 	}
-	names := document.SortedKeys(columns)
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(names, "\t"))
 	for _, row := range rows {
