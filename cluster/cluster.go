@@ -154,7 +154,7 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 	if near := document.Nearest(name, known); near != "" && !document.NumberApart(name, near) {
 		advice = append(advice, "did you mean "+near+"?")
 	}
-	if len(known) > 0 && len(known) <= most {
+	if len(known) > len(advice) && len(known) <= most { // one that was meant is all that there is
 		advice = append(advice, "it has "+strings.Join(known, ", "))
 	}
 	return Node{}, hint.With(err, strings.Join(advice, " "))
