@@ -95,7 +95,7 @@ func TestSQLOfATimelineNamesItsDatabase(t *testing.T) {
 	product.Engine = relational{product.Engine}
 	parts.Products["mariadb"] = product
 	for step, want := range map[string]string{
-		`{sql: "ALTER TABLE sbtest1 ADD x INT"}`:                      "t.yaml:5:10: sql: table sbtest1 is named without its database, and none is chosen (write plimsoll.sbtest1 if it is a table of the load, else DATABASE.sbtest1)",
+		`{sql: "ALTER TABLE sbtest1 ADD x INT"}`:                      "t.yaml:5:12: sql: table sbtest1 is named without its database, and none is chosen (write plimsoll.sbtest1 if it is a table of the load, else DATABASE.sbtest1)",
 		`{sql: ["DO 1", "DELETE FROM sbtest1"]}`:                      "table sbtest1 is named without its database",
 		`sql.execute, with: {statements: ["UPDATE sbtest1 SET k=1"]}`: "sql.execute: table sbtest1 is named without its database",
 		`{sql: "ALTER TABLE plimsoll.sbtest1 ADD x INT"}`:             "",
