@@ -137,8 +137,8 @@ func (b *Runbook) impossible(steps []Step, env, usual map[string]any) error {
 		if s.Uses == "" {
 			continue
 		}
-		err := b.refusal(s, env)
-		if err != nil && hasExpression(s.With) && !ofInputs(s.With) && b.refusal(s, usual) != nil {
+		err := refusal(b, s, env)
+		if err != nil && hasExpression(s.With) && !ofInputs(s.With) && refusal(b, s, usual) != nil {
 			continue
 		}
 		if err != nil {
@@ -149,7 +149,7 @@ func (b *Runbook) impossible(steps []Step, env, usual map[string]any) error {
 }
 
 // refusal is why an action refuses the inputs of a step, as far as they are known; nil where an expression cannot be computed yet.
-func (b *Runbook) refusal(s *Step, env map[string]any) error {
+func refusal(b *Runbook, s *Step, env map[string]any) error {
 	with := s.With
 	if with != nil && with.Kind == document.Mapping {
 		with = with.Clone()
