@@ -16,7 +16,7 @@ import (
 func (s *State) MayApprove(i *Step, w Message) error {
 	who := cmp.Or(w.Signer, w.By)
 	notRequester := i.Step.Approval != nil && i.Step.Approval.NotRequester
-	other := s.ByAnother(i)
+	other := ByAnother(s, i)
 	own := samePerson(w.By, s.Header.By) || w.Signer != "" && samePerson(w.Signer, s.Header.By)
 	switch {
 	case s.AsksSignature(i) && w.Signer == "":
@@ -46,12 +46,12 @@ func (s *State) MayApprove(i *Step, w Message) error {
 }
 
 // ByAnother tells whether somebody else than who began the run must approve a step.
-func (s *State) ByAnother(i *Step) bool {
+func ByAnother(s *State, i *Step) bool {
 	return i.Step.Approval != nil && i.Step.Approval.NotRequester || s.Header.Approvers == runbook.ByOther
 }
 
 // HowAnother is how that is done.
-func (s *State) HowAnother() string {
+func HowAnother(s *State) string {
 	return fmt.Sprintf("%s began the run: %s", s.Header.By, byAnother)
 }
 

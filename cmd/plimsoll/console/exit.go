@@ -72,6 +72,9 @@ func Tell(c Streams, err error) int {
 		for _, p := range problems {
 			complain(c, "plimsoll: "+p.Error())
 		}
+		if errors.As(err, &advice) && advice.Hint() != "" {
+			complain(c, "hint: "+advice.Hint())
+		}
 		return ExitBadInput
 	case errors.As(err, &problem):
 		complain(c, "plimsoll: "+problem.Error())

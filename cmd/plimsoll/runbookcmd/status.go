@@ -236,8 +236,8 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
 			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, hint.Quoted(step.Step))
-			if i := st.Item(step.Step); i != nil && st.ByAnother(i) {
-				fmt.Fprintln(c.Prose(), st.HowAnother())
+			if i := st.Item(step.Step); i != nil && journal.ByAnother(st, i) {
+				fmt.Fprintln(c.Prose(), journal.HowAnother(st))
 			}
 		}
 	}
