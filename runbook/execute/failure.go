@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 // finalError is one that no further attempt can mend.
 type finalError struct {
 	error
-	asks bool // a person must look how things stand
+	asks   bool   // a person must look how things stand
+	advice string // what to do about it
 }
 
 func (e finalError) Unwrap() error { return e.error }
@@ -45,7 +47,7 @@ func unfinished(ctx context.Context, err error, n action.Traits) error {
 	if n.Repeatable {
 		return err
 	}
-	return finalError{fmt.Errorf("%w; Plimsoll cannot tell how far it got, and it is not safe to repeat", err), true}
+	return finalError{fmt.Errorf("%w; Plimsoll cannot tell how far it got, and it is not safe to repeat", err), true, repeats}
 }
 
 // unreachable tells whether a database could not be asked, or was lost while it was.
@@ -81,15 +83,10 @@ func failureEvent(r *runner, res result) *journal.Event {
 	var final finalError
 	var refusal *hint.PermanentError
 	if errors.As(res.err, &final) {
-		if e.Final, e.Asks = true, final.asks; e.Asks {
-			e.Note = advised(r, repeats)
-		}
+		e.Final, e.Asks, e.Note = true, final.asks, advised(r, final.advice)
 	}
 	if errors.As(res.err, &refusal) {
-		e.Final = true
-		if refusal.Advice != "" || !e.Asks {
-			e.Note = advised(r, refusal.Advice)
-		}
+		e.Final, e.Note = true, advised(r, cmp.Or(refusal.Advice, final.advice))
 	}
 	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {
 		e.Final = true
