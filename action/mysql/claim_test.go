@@ -278,6 +278,10 @@ func claimPastAnEndedRun(t *testing.T, on *cluster.Cluster) {
 	if row, err := on.Row(ctx, "n1", readClaim); err != nil || len(row) != 6 || row[0] != "" {
 		t.Errorf("the claim that stands afterwards: %v, %v", row, err)
 	}
+	until(ctx, t, "the replica keeps the claim", func() bool {
+		row, err := on.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == ""
+	})
 }
 
 // claimsWithoutPrimary tries it while the primary is dead, from two sites: what a replica locks for one refuses the other.

@@ -121,7 +121,7 @@ func refusals(w fixture) {
 		}
 		remote := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
 		defer func() { _ = remote.Close() }() // as an inventory without machines knows it
-		found, err := w.task(promoteAction, `{node: n3}`).Check(ctx, remote)
+		found, err := w.task(promoteAction, `{node: n3, old: n1}`).Check(ctx, remote)
 		w.must(err)
 		if n3.mariadb != strings.Contains(found.Reason, "option file decides") {
 			t.Errorf("promote by who cannot keep read_only over a restart: %+v", found)
