@@ -137,6 +137,16 @@ func tablesOf(statements []string) (all []namedTable, known bool) {
 	return all, known
 }
 
+// WithoutDatabase is the first table that plain statements name without a database, where none was chosen by USE before.
+func WithoutDatabase(statements []string) (t Table, found bool) {
+	all, _ := tablesOf(statements)
+	at := slices.IndexFunc(all, func(t namedTable) bool { return t.Database == "" })
+	if at < 0 {
+		return t, false
+	}
+	return all[at].Table, true
+}
+
 // namedBy is the table that a plain statement changes, or makes.
 func namedBy(words []string) (t Table, makes, plain bool) {
 	at := func(i int) string {

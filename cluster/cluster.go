@@ -149,14 +149,15 @@ func (s *Cluster) Node(ctx context.Context, name string) (Node, error) {
 		known = append(known, n.Name)
 	}
 	err = fmt.Errorf("cluster %s, node %q: %w", s.Name, name, ErrNoNode)
-	if near := document.Nearest(name, known); near != "" && !document.NumberApart(name, near) {
-		return Node{}, hint.With(err, "did you mean "+near+"?")
-	}
 	const most = 8
-	if len(known) == 0 || len(known) > most {
-		return Node{}, err
+	var advice []string
+	if near := document.Nearest(name, known); near != "" && !document.NumberApart(name, near) {
+		advice = append(advice, "did you mean "+near+"?")
 	}
-	return Node{}, hint.With(err, "it has "+strings.Join(known, ", "))
+	if len(known) > len(advice) && len(known) <= most { // one that was meant is all that there is
+		advice = append(advice, "it has "+strings.Join(known, ", "))
+	}
+	return Node{}, hint.With(err, strings.Join(advice, " "))
 }
 
 // Database returns a node's database; without a name, the primary's. It stays open until the cluster is closed.

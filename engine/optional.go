@@ -143,6 +143,11 @@ type Tabular interface {
 	Table(ctx context.Context, text string) ([]map[string]string, error)
 }
 
+// ColumnNamer is a session that tells in which order the columns of its last Table stood. Implemented by a Session.
+type ColumnNamer interface {
+	Columns() []string // each name once: a further "id" is "id 2"
+}
+
 // ReadOnlyCapable is a database whose server itself refuses what a session would write. Implemented by a Database.
 type ReadOnlyCapable interface {
 	// ReadOnlySession opens a session that changes no table, whatever it calls. What is no change to a table it does not refuse: a file

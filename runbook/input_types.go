@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -111,34 +112,63 @@ func (b *Runbook) CheckInputs(inputs map[string]any) error {
 
 // Impossible refuses inputs with which a step could never be done, as far as they alone tell: what a plan on any cluster would say.
 func (b *Runbook) Impossible(inputs map[string]any) error {
-	return b.impossible(b.Steps, map[string]any{"inputs": inputs})
+	usual := maps.Clone(inputs)
+	for name, in := range b.Inputs {
+		if in.Default != nil {
+			if v, err := in.read(in.Default); err == nil {
+				usual[name] = v
+			}
+		}
+	}
+	return b.impossible(b.Steps, map[string]any{"inputs": inputs}, map[string]any{"inputs": usual})
 }
 
-func (b *Runbook) impossible(steps []Step, env map[string]any) error {
+// impossible looks at steps with the inputs of env. Of a step that takes more than inputs, what is not known yet stands for itself, and it is
+// refused where the usual inputs would not be.
+func (b *Runbook) impossible(steps []Step, env, usual map[string]any) error {
 	for i := range steps {
 		s := &steps[i]
 		if !b.surelyDone(s, env) {
 			continue
 		}
-		if err := b.impossible(s.Steps, env); err != nil {
+		if err := b.impossible(s.Steps, env, usual); err != nil {
 			return err
 		}
-		if s.Uses == "" || hasExpression(s.With) && !ofInputs(s.With) {
+		if s.Uses == "" {
 			continue
 		}
-		with, err := b.FillNode(s.With, env)
+		err := b.refusal(s, env)
+		if err != nil && hasExpression(s.With) && !ofInputs(s.With) && b.refusal(s, usual) != nil {
+			continue
+		}
 		if err != nil {
-			continue
-		}
-		values := map[string]any{}
-		if with != nil {
-			values, _ = with.Plain().(map[string]any)
-		}
-		if _, err := b.Bind(s.Uses, values); err != nil {
 			return fmt.Errorf("step %s: %s", s.ID, reasonOf(err))
 		}
 	}
 	return nil
+}
+
+// refusal is why an action refuses the inputs of a step, as far as they are known; nil where an expression cannot be computed yet.
+func (b *Runbook) refusal(s *Step, env map[string]any) error {
+	with := s.With
+	if with != nil && with.Kind == document.Mapping {
+		with = with.Clone()
+		for _, e := range s.With.Entries {
+			if hasExpression(e.Value) && !ofInputs(e.Value) {
+				with.Put(e.Key, &document.Node{Kind: document.Scalar, Text: "unknown"})
+			}
+		}
+	}
+	with, err := b.FillNode(with, env)
+	if err != nil {
+		return nil //nolint:nilerr // the plan tells
+	}
+	values := map[string]any{}
+	if with != nil {
+		values, _ = with.Plain().(map[string]any)
+	}
+	_, err = b.Bind(s.Uses, values)
+	return err
 }
 
 // surelyDone tells whether a step is not skipped, as far as the inputs tell.

@@ -141,7 +141,7 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 	typed := hint.Quoted(file)
 	next := map[string]string{
 		"trial":     "plimsoll trial validate " + typed + ", then plimsoll trial run " + typed + " --quick",
-		"runbook":   "plimsoll runbook validate " + typed + ", then plimsoll runbook rehearse " + typed + hint.Flags("--cluster", hint.FillIn) + hint.Flags("-i", "node="+hint.FillIn),
+		"runbook":   "plimsoll runbook validate " + typed + ", then plimsoll runbook rehearse " + typed + hint.Flags("--cluster", onlyCluster(s.Engine)) + hint.Flags("-i", "node="+hint.FillIn),
 		"inventory": "plimsoll runbook plan mysql/set-variable --cluster " + s.Name + " -i name=max_connections -i value=500",
 	}[kind]
 	if s.CQL && kind == "inventory" {
@@ -152,4 +152,18 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 	}
 	fmt.Fprintf(c.Prose(), "%s written. Next: %s\n", file, next)
 	return nil
+}
+
+// onlyCluster is the cluster of the inventory, where it has one alone and that is of an engine; else a person chooses.
+func onlyCluster(engineName string) string {
+	inv, err := inventory.Open()
+	if err != nil || len(inv.Clusters) != 1 {
+		return hint.FillIn
+	}
+	for name, c := range inv.Clusters {
+		if c.Engine == engineName {
+			return name
+		}
+	}
+	return hint.FillIn
 }

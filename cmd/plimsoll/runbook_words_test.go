@@ -247,3 +247,14 @@ func TestARefusalNamesItsActionOnce(t *testing.T) {
 		}
 	}
 }
+
+// What an action refuses in a runbook that a trial runs is refused before the trial, also where its step takes what only the cluster tells.
+func TestATrialIsRefusedForTheInputsOfItsRunbooks(t *testing.T) {
+	trial := "trial: dead\ncluster: {engine: mariadb, nodes: 2}\nload: {workload: oltp_read_write, rate: 20}\n" +
+		"timeline:\n  - baseline: 3s\n  - run: mysql/failover\n    with: {checks: CHECKS}\n  - recovery: 3s\nexpect: [errors.recovery == 0]\n"
+	staged(t, map[string]string{"two.yaml": strings.Replace(trial, "CHECKS", "2", 1), "three.yaml": strings.Replace(trial, "CHECKS", "3", 1)})
+	says(t, console.ExitBadInput, "two.yaml:6:10: mysql/failover: step dead: 2 checks every 2s, expected at least three", "trial", "validate", "two.yaml")
+	if out, said, code := typed(t, "trial", "validate", "three.yaml"); code != 0 {
+		t.Errorf("%d %s%s", code, out, said)
+	}
+}

@@ -13,8 +13,9 @@ import (
 
 // session is one stream of statements over the database's connections.
 type session struct {
-	driver *gocql.Session
-	texts  rows // what answers to plain texts are read with
+	driver  *gocql.Session
+	texts   rows     // what answers to plain texts are read with
+	columns []string // of the last Table
 
 	outer context.Context // of the last call
 	inner context.Context // beneath it: Interrupt ends it too

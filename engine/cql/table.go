@@ -2,12 +2,16 @@ package cql
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"plimsoll/engine"
 )
 
-var _ engine.Tabular = (*session)(nil)
+var (
+	_ engine.Tabular     = (*session)(nil)
+	_ engine.ColumnNamer = (*session)(nil)
+)
 
 // Table implements engine.Tabular. Of a tuple, the elements follow one another: "place", "place 2".
 func (s *session) Table(ctx context.Context, text string) ([]map[string]string, error) {
@@ -27,6 +31,7 @@ func (s *session) Table(ctx context.Context, text string) ([]map[string]string, 
 	if err := s.leave(ctx, s.texts.read(iter, &r)); err != nil {
 		return nil, err
 	}
+	s.columns = names
 	rows := make([]map[string]string, r.Rows)
 	for row := range rows {
 		rows[row] = make(map[string]string, len(names))
@@ -38,6 +43,9 @@ func (s *session) Table(ctx context.Context, text string) ([]map[string]string, 
 	}
 	return rows, nil
 }
+
+// Columns implements engine.ColumnNamer.
+func (s *session) Columns() []string { return slices.Clone(s.columns) }
 
 // shown writes a value for people.
 func shown(v engine.Value) string {

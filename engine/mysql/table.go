@@ -2,17 +2,24 @@ package mysql
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"plimsoll/engine"
 )
 
-var _ engine.Tabular = (*session)(nil)
+var (
+	_ engine.Tabular     = (*session)(nil)
+	_ engine.ColumnNamer = (*session)(nil)
+)
 
 // Table implements engine.Tabular.
 func (s *session) Table(ctx context.Context, text string) ([]map[string]string, error) {
 	return s.table(ctx, text)
 }
+
+// Columns implements engine.ColumnNamer.
+func (s *session) Columns() []string { return slices.Clone(s.names) }
 
 // table runs a query for its rows by the names of their columns, for statements whose columns differ between servers.
 // NULL is left out.
@@ -22,6 +29,11 @@ func (s *session) table(ctx context.Context, text string) ([]map[string]string, 
 	r := engine.Result{Keep: true}
 	if err := s.Exec(ctx, text, &r); err != nil {
 		return nil, err
+	}
+	for i, name := range s.names {
+		for n := 2; slices.Contains(s.names[:i], s.names[i]); n++ {
+			s.names[i] = name + " " + strconv.Itoa(n)
+		}
 	}
 	rows := make([]map[string]string, r.Rows)
 	for row := range rows {

@@ -184,6 +184,25 @@ func unfit(ctx context.Context, s *Service, q Request, lacks error) error {
 	if err := q.Book.Fits(on); err != nil {
 		return err
 	}
+	return withNodes(ctx, q, on, lacks)
+}
+
+// withNodes names the nodes of the cluster where an input that is one was not given.
+func withNodes(ctx context.Context, q Request, on *cluster.Cluster, lacks error) error {
+	for name, in := range q.Book.Inputs {
+		if _, given := q.Inputs[name]; given || in.Type != "node" || in.Of != "" || in.Default != nil {
+			continue
+		}
+		nodes, err := on.List(ctx)
+		if err != nil || len(nodes) == 0 {
+			return lacks
+		}
+		names := make([]string, len(nodes))
+		for i, n := range nodes {
+			names[i] = n.Name
+		}
+		return hint.With(lacks, "cluster "+on.Name+" has the nodes "+strings.Join(names, ", "))
+	}
 	return lacks
 }
 

@@ -1,9 +1,10 @@
-// Package foresee says before a trial's load what would keep it from its end: settings, grants, signals and locks, and what the plans of
+// Package foresee says before a trial's load what would keep it from its end: settings, grants, data, signals and locks, and what the plans of
 // its runbooks say.
 package foresee
 
 import (
 	"context"
+	"slices"
 
 	"plimsoll/cluster"
 	"plimsoll/hint"
@@ -50,7 +51,11 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.C
 	if err != nil {
 		return all, err
 	}
-	all = append(append(all, signals...), grants...)
+	data, err := DataAt(ctx, t, on)
+	if err != nil {
+		return all, err
+	}
+	all = slices.Concat(all, signals, grants, data)
 	if parts.ClusterLock != nil {
 		if clusterLock := parts.ClusterLock(on); clusterLock != nil {
 			all = append(all, LockAt(ctx, clusterLock, on.Name)...)

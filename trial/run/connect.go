@@ -5,14 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
 
 	"plimsoll/engine"
-	"plimsoll/hint"
-	"plimsoll/internal/document"
 	"plimsoll/load"
+	"plimsoll/trial/foresee"
 	"plimsoll/trial/spec"
-	"plimsoll/workload"
 )
 
 // open connects to a data set as its administrator.
@@ -149,21 +146,7 @@ func closeAll(all []engine.Database) error {
 // adopt fits the workload, and the ledger beside it, to the data that is there.
 func adopt(ctx context.Context, c *spec.Cell, all []engine.Database, target *spec.ExistingCluster) error {
 	for _, db := range all {
-		if err := c.Workload.Adopt(ctx, db); err != nil {
-			err = fmt.Errorf("check the data of %s: %w", c.Load.Workload, err)
-			if target != nil { // a person has prepared its data, or has not
-				err = prepared(target, c.Source, c.Load.Parameters).Explain(err)
-			}
-			return err
-		}
-		if c.Beside == nil {
-			continue
-		}
-		if err := c.Beside.Adopt(ctx, db); err != nil {
-			err = fmt.Errorf("check the ledger: %w", err)
-			if target != nil {
-				err = prepared(target, c.Beside.Name(), c.Load.Ledger.Parameters).Explain(err)
-			}
+		if err := foresee.Adopt(ctx, c, db, target); err != nil {
 			return err
 		}
 	}
@@ -179,30 +162,4 @@ func connect(c *spec.Cell, all []engine.Database, seed uint64) load.Connect {
 	return func(ctx context.Context, worker int) (load.Client, error) {
 		return each[worker%len(each)](ctx, worker/len(each))
 	}
-}
-
-// prepared is the data that a person prepares on a target before the trial, as plimsoll load names it.
-func prepared(target *spec.ExistingCluster, source string, parameters *document.Node) workload.Typed {
-	t := workload.Typed{Target: target.Name, Workload: source}
-	if parameters != nil {
-		for _, p := range parameters.Entries {
-			t.Parameters = append(t.Parameters, p.Key+"="+p.Value.Text)
-		}
-	}
-	if target.Listed || target.Password == nil { // the inventory knows
-		return t
-	}
-	switch p := target.Password; {
-	case p.Env != "":
-		t.Password = []string{"--password-env", p.Env}
-	case p.File != "":
-		t.Password = []string{"--password-file", p.File}
-	case len(p.Command) > 0:
-		words := make([]string, len(p.Command))
-		for i, w := range p.Command {
-			words[i] = hint.Quoted(w)
-		}
-		t.Password = []string{"--password-command", strings.Join(words, " ")}
-	}
-	return t
 }

@@ -50,9 +50,9 @@ func TestSQLAndCommandsOfATimelineAreExecuted(t *testing.T) {
 	}
 }
 
-// A person who leaves the database out is told its name.
+// A person who leaves the database out is told its name, also where that is not seen before the trial.
 func TestWhereTheTablesOfTheWorkloadAre(t *testing.T) {
-	result, err := run.Run(t.Context(), readBeside(t, "  - run: {sql: DELETE FROM sbtest1 WHERE id < 10}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), options(t, nil))
+	result, err := run.Run(t.Context(), readBeside(t, "  - run: {sql: DELETE sbtest1 FROM sbtest1 WHERE id < 10}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), options(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -117,3 +118,50 @@ func (p Parts) bookOf(c *Call, named *document.Node) (*runbook.Runbook, error) {
 
 // MadeForTimeline begins the names of runbooks that are made for a step, for people.
 const MadeForTimeline = "timeline/"
+
+// checkDatabases refuses SQL of MySQL that names a table without a database where none is chosen: a session of a lab's cluster chooses none.
+func (t *Trial) checkDatabases(c *Cell, parts Parts) error {
+	e, err := t.engineOf(parts, c.Cluster)
+	if err != nil || e == nil || e.Name() != "mysql" || t.Existing != nil && t.Existing.Address.Namespace != "" {
+		return err
+	}
+	calls := slices.Clone(c.Prepare)
+	for _, s := range c.Timeline {
+		if s.Call != nil {
+			calls = append(calls, *s.Call)
+		}
+	}
+	var ps document.Problems
+	for _, call := range calls {
+		if !call.Made || call.Change != sqlName || call.Refused != "" {
+			continue
+		}
+		texts := textsOf(call.With.Get("statements"))
+		table, found := action.WithoutDatabase(texts)
+		if !found || strings.Contains(strings.Join(texts, " "), "${{") {
+			continue
+		}
+		refusal := call.At.Errorf("%s: table %s is named without its database, and none is chosen", call.Name(), table)
+		if t.Existing == nil && len(c.Load.On) == 0 {
+			ps = append(ps, refusal.WithHint("write %[1]s.%[2]s if it is a table of the load, else DATABASE.%[2]s", Namespace, table))
+			continue
+		}
+		ps = append(ps, refusal.WithHint("write DATABASE.TABLE"))
+	}
+	return ps.Err()
+}
+
+// textsOf are the texts of a list, or of a text alone.
+func textsOf(n *document.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == document.Scalar {
+		return []string{n.Text}
+	}
+	var all []string
+	for _, item := range n.Items {
+		all = append(all, item.Text)
+	}
+	return all
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/action"
+	"plimsoll/engine"
 	"plimsoll/trial/spec"
 	"plimsoll/trial/spec/spectest"
 )
@@ -77,6 +78,39 @@ func TestNodesOfATimelineAreThoseOfTheCluster(t *testing.T) {
 		_, err := spec.Parse("t.yaml", []byte("trial: t\nload: {workload: oltp}\n"+text), spec.Options{}, parts)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// relational is an engine whose statements name databases.
+type relational struct{ engine.Engine }
+
+func (relational) Name() string { return "mysql" }
+
+// SQL of MySQL that names no database, where the session has none, is refused from the file alone.
+func TestSQLOfATimelineNamesItsDatabase(t *testing.T) {
+	parts := spectest.Parts()
+	parts.Actions = action.Generic()
+	product := parts.Products["mariadb"]
+	product.Engine = relational{product.Engine}
+	parts.Products["mariadb"] = product
+	for step, want := range map[string]string{
+		`{sql: "ALTER TABLE sbtest1 ADD x INT"}`:                      "t.yaml:5:12: sql: table sbtest1 is named without its database, and none is chosen (write plimsoll.sbtest1 if it is a table of the load, else DATABASE.sbtest1)",
+		`{sql: ["DO 1", "DELETE FROM sbtest1"]}`:                      "table sbtest1 is named without its database",
+		`sql.execute, with: {statements: ["UPDATE sbtest1 SET k=1"]}`: "sql.execute: table sbtest1 is named without its database",
+		`{sql: "ALTER TABLE plimsoll.sbtest1 ADD x INT"}`:             "",
+		`{sql: ["USE plimsoll", "ALTER TABLE sbtest1 ADD x INT"]}`:    "",
+		`{sql: "SET GLOBAL x = 1"}`:                                   "",
+	} {
+		for _, product := range []string{"mariadb", "mysql"} { // the latter is a ring here
+			text := "trial: t\ncluster: {engine: " + product + "}\nload: {workload: oltp}\ntimeline:\n  - {run: " + step + "}\n"
+			_, err := spec.Parse("t.yaml", []byte(text), spec.Options{}, parts)
+			if product == "mysql" {
+				want = ""
+			}
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", step, err, want)
+			}
 		}
 	}
 }

@@ -109,6 +109,9 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 	if c.Timeline, err = t.timelineOf(v); err != nil {
 		return nil, err
 	}
+	if err := t.checkDatabases(c, parts); err != nil {
+		return nil, err
+	}
 	if t.Existing == nil {
 		if err := c.checkNodes(parts); err != nil {
 			return nil, err

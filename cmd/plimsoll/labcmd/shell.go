@@ -18,7 +18,6 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
 	"plimsoll/hint"
-	"plimsoll/internal/document"
 	"plimsoll/lab"
 )
 
@@ -65,11 +64,12 @@ func runLabShell(ctx context.Context, c console.Streams, name, node, statement s
 	if statement != "" {
 		return executeOne(ctx, c, target, statement)
 	}
-	return startClient(ctx, c, cluster.Distribution().Product, target)
+	again := "plimsoll lab shell " + hint.Quoted(name) + hint.Flags("--node", nodes...) + " --execute STATEMENT"
+	return startClient(ctx, c, cluster.Distribution().Product, target, again)
 }
 
 // startClient hands the terminal to the database's own client. The password is in its environment, not among its arguments.
-func startClient(ctx context.Context, c console.Streams, product string, t engine.Target) error {
+func startClient(ctx context.Context, c console.Streams, product string, t engine.Target, again string) error {
 	host, port, err := net.SplitHostPort(t.Addresses[0])
 	if err != nil {
 		return fmt.Errorf("the address of the node: %w", err)
@@ -99,8 +99,11 @@ func startClient(ctx context.Context, c console.Streams, product string, t engin
 		}
 		return nil
 	}
-	return console.UsageError{Text: "no client of " + product + " is on PATH", Hint: fmt.Sprintf("install one, or plimsoll lab shell … --execute STATEMENT; the node answers at %s", t.Addresses[0])}
+	return console.UsageError{Text: "no client of " + product + " is on PATH", Hint: fmt.Sprintf("%s needs none; or install one: the node answers at %s", again, t.Addresses[0])}
 }
+
+// noDatabase is the code of a statement of MySQL that names a table without a database, where the session has none.
+const noDatabase = "1046"
 
 // executeOne prints the rows of a statement.
 func executeOne(ctx context.Context, c console.Streams, t engine.Target, statement string) error {
@@ -123,16 +126,16 @@ func executeOne(ctx context.Context, c console.Streams, t engine.Target, stateme
 		return session.Exec(ctx, statement, nil)
 	}
 	rows, err := tabular.Table(ctx, statement)
+	if engine.CodeOf(err) == noDatabase {
+		return hint.With(err, "write DATABASE.TABLE; SHOW DATABASES lists them")
+	}
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	columns := map[string]bool{}
-	for _, row := range rows {
-		for name := range row {
-			columns[name] = true
-		}
+	var names []string
+	if columns, tells := session.(engine.ColumnNamer); tells {
+		names = columns.Columns()
 	}
-	names := document.SortedKeys(columns)
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(names, "\t"))
 	for _, row := range rows {
