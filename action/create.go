@@ -96,12 +96,12 @@ func (d *destroy) Traits() Traits { return Traits{Effect: Irreversible, Repeatab
 
 func (d *destroy) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	there, err := d.there(ctx, on)
-	f := CheckResult{State: Needed, Observed: Facts{"there": there}, Intended: Facts{"there": false}}
+	f := CheckResult{State: Needed, Observed: Facts{"exists": there}, Intended: Facts{"exists": false}}
 	switch {
 	case err != nil:
 		return f, err
 	case on.Grower == nil:
-		f.State, f.Intended, f.Reason = Satisfied, f.Observed, "Plimsoll did not create this server, and leaves it alone"
+		f.State, f.Observed, f.Intended, f.Reason = Satisfied, nil, nil, "Plimsoll did not create this server, and leaves it alone"
 	case !there:
 		f.State = Satisfied
 	}

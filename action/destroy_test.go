@@ -68,3 +68,22 @@ func TestAServerThatAloneTakesWritesIsNotDeleted(t *testing.T) {
 		})
 	}
 }
+
+// A server that Plimsoll did not create is left as it is: the plan says why, and not that it is gone.
+func TestAServerThatPlimsollDidNotCreateIsLeft(t *testing.T) {
+	on := &cluster.Cluster{Name: "c", List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{{Name: "n3"}}, nil }}
+	check := func() action.CheckResult {
+		f, err := actiontest.Task(t, action.Servers(), "server.destroy", "node: n3").Check(t.Context(), on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if f := check(); f.State != action.Satisfied || len(f.Observed)+len(f.Intended) > 0 || !strings.Contains(f.Reason, "leaves it alone") {
+		t.Errorf("%+v", f)
+	}
+	on.Grower = &shrinking{}
+	if f := check(); f.State != action.Needed || f.Observed["exists"] != true || f.Intended["exists"] != false {
+		t.Errorf("in a lab: %+v", f)
+	}
+}

@@ -105,12 +105,13 @@ func first(v []float64) float64 { return v[0] }
 
 // contradictions are pairs of what one page may not say of one change.
 var contradictions = [][2]string{
-	{`throughput fell`, `throughput did not fall`},
+	{`throughput fell`, `no fall of throughput`},
 	{`throughput fell`, `no dip was found`},
-	{`throughput did not fall`, `throughput fell to`},
-	{`throughput did not fall`, `: throughput \d`}, // a dip's
-	{`p99 response did not rise`, `p99 \d[^ ]*× of the baseline`},
-	{`p99 response rose`, `p99 response did not rise`},
+	{`no fall of throughput`, `throughput fell to`},
+	{`no fall of throughput`, `: throughput \d`}, // a dip's
+	{`no rise of p99 response`, `p99 \d[^ ]*× of the baseline`},
+	{`p99 response rose`, `no rise of p99 response`},
+	{`no fall of throughput was found[^;]*; no rise of p99 response`, `this dip`}, // only errors rose
 	{`no dip was found`, `this dip`},
 	{`were all as before after`, `not as before`},
 	{`were all as before after`, `this dip was not over`},

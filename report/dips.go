@@ -72,8 +72,11 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 	}
 	text += ": " + how
 	what := "this dip"
-	if d.Usual && len(effects) > 0 {
+	switch {
+	case d.Usual && len(effects) > 0:
 		what = "this rise"
+	case d.Usual && d.Errors > 0:
+		what = "this stretch with errors"
 	}
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
 		text += "; " + what + " was not over within the " + took + " that followed."

@@ -104,7 +104,7 @@ func (d *disturbance) sentence() string {
 	if c := d.throughput(); c.worse > 0 {
 		s += " and was " + c.back()
 	} else {
-		s = "throughput did not fall"
+		s = "no fall of throughput was found among the baseline's own swings"
 		if d.Open && d.Undone == 0 && d.LostOps < 0.5 {
 			s += ", and every requested operation was done"
 		}
@@ -113,7 +113,7 @@ func (d *disturbance) sentence() string {
 	if c := d.p99(); c.worse > 0 {
 		parts = append(parts, "p99 response rose and was "+c.back())
 	} else {
-		parts = append(parts, "p99 response did not rise")
+		parts = append(parts, "no rise of p99 response was found")
 	}
 	if d.ErrorSeconds > 0 {
 		s := seconds(d.ErrorSeconds) + " with errors"
@@ -126,6 +126,9 @@ func (d *disturbance) sentence() string {
 		lost := "%s operations fewer than at the rate of the baseline"
 		if d.Open {
 			lost = "%s of the requested operations not done"
+			if float64(d.Undone)-d.LostOps >= 0.5 {
+				lost += " beyond the share that the baseline left undone"
+			}
 		}
 		parts = append(parts, fmt.Sprintf(lost, quantity.Count.Format(d.LostOps)))
 	}

@@ -121,7 +121,7 @@ func impactEntries(p result.Phase) []entry {
 	if i.Usual {
 		worst += ", as usual"
 	}
-	return plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), d.throughput().inTable("no fall"), d.p99().inTable("no rise"))
+	return plainEntries(worst, fmt.Sprint(i.ErrorSeconds), quantity.Count.Format(i.LostOps), d.throughput().inTable("no fall found"), d.p99().inTable("no rise found"))
 }
 
 // roundName is a cell and its round in words.

@@ -33,11 +33,17 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 		change func(*analyze.Impact)
 		want   string
 	}{
-		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": throughput did not fall, and every requested operation was done" + rose + "."},
-		{"a closed loop", slow, ": throughput did not fall" + rose + "."},
-		{"what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone = true, 30 }, ": throughput did not fall" + rose + "."},
+		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": no fall of throughput was found among the baseline's own swings, and every requested operation was done" + rose + "."},
+		{"a closed loop", slow, ": no fall of throughput was found among the baseline's own swings" + rose + "."},
+		{"what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone = true, 30 }, ": no fall of throughput was found among the baseline's own swings" + rose + "."},
 		{"a fall", func(i *analyze.Impact) { i.Open, i.Undone, i.LostOps = true, 117, 117 },
 			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 of the requested operations not done."},
+		{"beside what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone, i.LostOps = true, 4, 2.8 },
+			": no fall of throughput was found among the baseline's own swings" + rose + "; 3 of the requested operations not done beyond the share that the baseline left undone."},
+		{"only errors", func(i *analyze.Impact) {
+			slow(i)
+			i.Spells[0].P99, i.Spells[0].Errors, i.ErrorSeconds = analyze.Course{AsBefore: true}, back(time.Second), 1
+		}, ": no fall of throughput was found among the baseline's own swings; no rise of p99 response was found; 1 second with errors, whose share was as before after 1 s."},
 		{"a fall of a closed loop", func(i *analyze.Impact) { i.LostOps = 117 },
 			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 operations fewer than at the rate of the baseline."},
 		{"p99 stays", func(i *analyze.Impact) { i.Spells[0].P99 = not; i.ErrorSeconds = 1 },
@@ -107,5 +113,23 @@ func TestALongDipIsToldByItsPieces(t *testing.T) {
 	rows := u.dipTable().Rows
 	if len(rows) != 4 || rows[0].Cells[2].Value != "as before" || rows[1].Head != "↳ 0:42" || rows[2].Cells[3].Value != "as before" || plain(rows[3].Cells[2].Value) != "as before" || rows[3].Cells[3].Value != "11.2× at 1:14" {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// Where only errors rose nothing dipped.
+func TestOnlyErrorsAreNoDip(t *testing.T) {
+	at := time.Unix(1000, 0)
+	d := result.Dip{Dip: analyze.Dip{
+		Onset: at, Recovered: at.Add(time.Second), Took: time.Second, Usual: true, UsualRise: true, Errors: 375,
+		Depth: analyze.Estimate{Value: 0.98}, Rise: analyze.Estimate{Value: 1.1},
+	}}
+	u := run{Start: at}
+	p := result.Phase{Name: "own/change", From: at}
+	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors; this stretch with errors lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	d.Usual = false
+	if got := u.dip(p, d); !strings.Contains(got, "; this dip lasted") {
+		t.Errorf("a fall: %s", got)
 	}
 }

@@ -155,12 +155,15 @@ func (p *runPage) steps(st *journal.State) {
 		if row.Phase == journal.StepAsking {
 			row.Asks = noteOf(i, st.Header.Plan)
 		}
+		if st.Outcome.Over() && i.Asks && i.Phase != journal.StepDone { // nobody need look how it stands to repeat it
+			row.Advice = ""
+		}
 		row.Rerun = i.Phase != journal.StepWaiting && i.Phase != journal.StepAsking && st.Rerunnable(i.Key) == nil && !p.Executed
 		if row.Over() {
 			p.Done++
 		}
-		if i.Phase == journal.StepFailed && i.Advice != "" {
-			p.Advice = i.Advice
+		if i.Phase == journal.StepFailed && row.Advice != "" {
+			p.Advice = row.Advice
 		}
 		p.Steps = append(p.Steps, row)
 	}

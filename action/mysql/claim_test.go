@@ -242,6 +242,48 @@ func claimsBesideAHang(t *testing.T, on *cluster.Cluster) {
 	}
 }
 
+// claimPastAnEndedRun has a run take a cluster whose primary died with the claim of a run that has ended. It removes that one with its own, though it
+// never wrote its own over it.
+func claimPastAnEndedRun(t *testing.T, on *cluster.Cluster) {
+	t.Helper()
+	ctx := t.Context()
+	n1, err := on.Node(ctx, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := action.Claim{Cluster: "c", Run: "ended2", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := NewClusterLock(on).Claim(ctx, ended); err != nil {
+		t.Fatal(err)
+	}
+	until(ctx, t, "the claim did not reach the replica", func() bool {
+		row, err := on.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == "ended2"
+	})
+	if err := n1.Server.(cluster.FaultProneServer).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	on.RolesChanged()
+	next := action.Claim{Cluster: "c", Run: "next2", Holder: "here", Epoch: 1, For: time.Minute, Past: "ended2"}
+	m := NewClusterLock(on)
+	if err := m.Claim(ctx, next); err != nil {
+		t.Errorf("past the claim of an ended run: %v", err)
+	}
+	if err := n1.Server.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	on.RolesChanged()
+	if err := m.Clear(ctx, next); err != nil {
+		t.Error(err)
+	}
+	if row, err := on.Row(ctx, "n1", readClaim); err != nil || len(row) != 6 || row[0] != "" {
+		t.Errorf("the claim that stands afterwards: %v, %v", row, err)
+	}
+	until(ctx, t, "the replica keeps the claim", func() bool {
+		row, err := on.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == ""
+	})
+}
+
 // claimsWithoutPrimary tries it while the primary is dead, from two sites: what a replica locks for one refuses the other.
 func claimsWithoutPrimary(t *testing.T, on *cluster.Cluster) {
 	t.Helper()

@@ -29,7 +29,7 @@ func (s *create) Traits() action.Traits {
 
 func (s *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	is, err := findNode(ctx, on, s.Leaf)
-	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"there": is != nil}, Intended: action.Facts{"there": true}}
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"exists": is != nil}, Intended: action.Facts{"exists": true}}
 	if is != nil {
 		f.State = action.Satisfied
 	}

@@ -29,7 +29,7 @@ func (s *remove) Traits() action.Traits {
 // Check does not refuse a leaf: an earlier step takes it out of the cluster. The act does.
 func (s *remove) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	is, err := findNode(ctx, on, s.Leaf)
-	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"there": is != nil}, Intended: action.Facts{"there": false}}
+	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"exists": is != nil}, Intended: action.Facts{"exists": false}}
 	if is == nil {
 		f.State = action.Satisfied
 	}

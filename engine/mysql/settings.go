@@ -51,33 +51,32 @@ func (c *control) Change(ctx context.Context, name, value string) error {
 // readOnly is the variable by which a server refuses writes.
 const readOnly = "read_only"
 
-// takeWrites makes the server take writes, unless the order comes too late or another run has taken the lock of the cluster meanwhile.
+// takeWrites makes the server take writes, unless the order comes too late.
 func (c *control) takeWrites(ctx context.Context) error {
 	return c.use(ctx, func(s *session) error {
-		value := func(ctx context.Context, query string) (string, error) {
-			rows, err := s.Table(ctx, query)
-			if err != nil || len(rows) == 0 {
-				return "", err
-			}
-			for _, value := range rows[0] {
-				return value, nil
-			}
-			return "", nil // NULL
-		}
-		statements, err := admin.Open(ctx, value, admin.OpensWithin, readOnly)
+		err := admin.Open(ctx, admin.Orders{
+			Name: "the server",
+			Value: func(ctx context.Context, query string) (string, error) {
+				rows, err := s.Table(ctx, query)
+				if err != nil || len(rows) == 0 {
+					return "", err
+				}
+				for _, value := range rows[0] {
+					return value, nil
+				}
+				return "", nil // NULL
+			},
+			Do: func(ctx context.Context, statements ...string) error {
+				for _, statement := range statements {
+					if err := s.Exec(ctx, statement, nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		}, admin.OpensWithin)
 		if err != nil {
 			return fmt.Errorf("set the variable %s: %w", readOnly, err)
-		}
-		for _, statement := range statements {
-			if err := s.Exec(ctx, statement, nil); err != nil {
-				return fmt.Errorf("set the variable %s: %w", readOnly, err)
-			}
-		}
-		switch is, err := value(ctx, admin.Global(readOnly)); {
-		case err != nil:
-			return fmt.Errorf("read the variable %s: %w", readOnly, err)
-		case is != "0" && is != "OFF":
-			return fmt.Errorf("the server stays read-only: it took longer than %s to take writes, or another run has taken the lock %s", admin.OpensWithin, admin.ClaimLock)
 		}
 		return nil
 	})

@@ -196,7 +196,7 @@ func (a *attack) judge(ctx context.Context, s *scenario, run string, st status, 
 		patience /= 6
 	}
 	bad := a.world.ill(patience, but...)
-	leaderKilled := s.fails && a.pid(s.dead) == 0 && (!strings.HasPrefix(st.Status, "done") || slices.Contains(s.args, "to="+s.dead))
+	leaderKilled := s.fails && a.pid(s.dead) == 0 && (s.dead == s.leader || slices.Contains(s.args, "to="+s.dead))
 	if s.fails && !strings.HasPrefix(st.Status, "done") || leaderKilled { // nobody promised to bring back what we broke
 		bad = slices.DeleteFunc(bad, excusable)
 	}

@@ -69,7 +69,7 @@ func (w *relational) next(ctx context.Context) *scenario {
 	switch n := r.IntN(100); {
 	case n < 34:
 		to := w.replica(r, primary)
-		s := &scenario{book: "mysql/switchover", args: on("mysql/switchover", "-i", "to="+to)}
+		s := &scenario{book: "mysql/switchover", args: on("mysql/switchover", "-i", "to="+to), leader: primary}
 		s.ended = func(outcome string) []string {
 			return w.leads(map[string]string{"done": to, "done, with remainders": to, "undone": primary}[outcome])
 		}

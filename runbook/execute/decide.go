@@ -266,7 +266,7 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 			middle += " (" + i.Reached + ")"
 		}
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Final: true, Asks: true,
-			Error: middle + " and is not safe to repeat: check the cluster, then plimsoll runbook resume " + r.journal.Run() + " repeats it"}
+			Error: middle + " and is not safe to repeat", Note: advised(r, repeats)}
 	}
 	return nil
 }

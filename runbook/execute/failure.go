@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,10 +19,14 @@ import (
 // finalError is one that no further attempt can mend.
 type finalError struct {
 	error
-	asks bool // a person must look how things stand
+	asks   bool   // a person must look how things stand
+	advice string // what to do about it
 }
 
 func (e finalError) Unwrap() error { return e.error }
+
+// repeats is what to do about a step that was cut off in its middle and cannot simply be repeated, while its run has not ended.
+const repeats = "check the cluster, then plimsoll runbook resume RUN repeats it"
 
 // openError is the failure of an act that may still be under way: it was cut off, or the one who does it was lost.
 type openError struct{ error }
@@ -42,7 +47,7 @@ func unfinished(ctx context.Context, err error, n action.Traits) error {
 	if n.Repeatable {
 		return err
 	}
-	return finalError{fmt.Errorf("%w; Plimsoll cannot tell how far it got, and it is not safe to repeat: check the cluster, then plimsoll runbook resume RUN repeats it", err), true}
+	return finalError{fmt.Errorf("%w; Plimsoll cannot tell how far it got, and it is not safe to repeat", err), true, repeats}
 }
 
 // unreachable tells whether a database could not be asked, or was lost while it was.
@@ -78,10 +83,10 @@ func failureEvent(r *runner, res result) *journal.Event {
 	var final finalError
 	var refusal *hint.PermanentError
 	if errors.As(res.err, &final) {
-		e.Final, e.Asks = true, final.asks
+		e.Final, e.Asks, e.Note = true, final.asks, advised(r, final.advice)
 	}
 	if errors.As(res.err, &refusal) {
-		e.Final, e.Note = true, advised(r, refusal.Advice)
+		e.Final, e.Note = true, advised(r, cmp.Or(refusal.Advice, final.advice))
 	}
 	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {
 		e.Final = true

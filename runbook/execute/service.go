@@ -355,7 +355,11 @@ func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
 	}
 	advice := "when the cluster answers again, remove it: plimsoll runbook resume " + run + " (the next run from this machine does it too)"
 	if st, reading := s.State(ctx, run); errors.Is(err, cluster.ErrNoPrimary) && reading == nil {
-		advice = fmt.Sprintf("runs from this machine pass over the claim. It is removed once a server accepts writes again: plimsoll runbook plan mysql/failover --cluster %s says how the cluster gets a primary; then plimsoll runbook resume %s", hint.Quoted(st.Header.Cluster), run)
+		name := hint.Quoted(st.Header.Cluster)
+		if len(st.Header.AllClusters()) > 1 {
+			name = "NAME"
+		}
+		advice = fmt.Sprintf("runs from this machine pass over the claim. It is removed once a server accepts writes again: plimsoll runbook plan mysql/failover --cluster %[1]s where the primary is dead, plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE where every server answers; then plimsoll runbook resume %[2]s", name, run)
 	}
 	return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err), advice)
 }

@@ -93,11 +93,11 @@ func (s *State) WorkedOn(m Remainder) bool {
 		if i.Phase != StepDone || s.Looks(i) {
 			return false
 		}
-		again := s.Header.Runbook == m.Runbook && i.Key == m.Step
+		again, node := s.Header.Runbook == m.Runbook && i.Key == m.Step, runbook.TextOf(i.Inputs["node"])
 		if m.Undo {
 			return again && i.Acts && cmp.Or(i.Cluster, s.Header.Cluster) == m.Cluster && alike(i.about(), m.Inputs)
 		}
-		return again || runbook.TextOf(i.Inputs["node"]) == m.Target || i.Target == m.Target
+		return again && node == "" || node == m.Target || i.Target == m.Target // a step for one node says nothing of another
 	})
 }
 

@@ -15,8 +15,8 @@ type BusyError struct {
 	By           string    // who executes or executed it, and where
 	Since        time.Time // when it began; zero: not known
 	Status       string
-	Idle         bool      // nobody executes it any more
-	Stopped      bool      // it failed or is parked: it does not go on by itself
+	Executed     bool      // by a process of this state folder, now
+	Idle         bool      // nobody has executed it for so long that its lock has expired
 	Unmade       bool      // it is being begun, or its process died before it was
 	Until        time.Time // of the lock, if it is not prolonged
 }
@@ -24,7 +24,8 @@ type BusyError struct {
 func (l *Locks) busy(ctx context.Context, cluster string, lease durable.Lease) error {
 	e := &BusyError{Cluster: cluster, Run: lease.Holder, Idle: lease.Expires.Before(time.Now()), Until: lease.Expires, Unmade: l.unmade(ctx, lease.Holder)}
 	if st, err := journal.Load(ctx, l.Store, l.Actions, lease.Holder); err == nil {
-		e.By, e.Since, e.Status, e.Stopped = st.Holder, st.Header.At, st.Status(), st.Outcome != "" || st.Parked
+		e.By, e.Since, e.Status = st.Holder, st.Header.At, st.Status()
+		e.Executed, _ = l.Store.Executes(ctx, lease.Holder) // else it is not said that it is
 		if e.By == "" {
 			e.By = st.Header.By
 		}
@@ -57,8 +58,8 @@ func (e *BusyError) Hint() string {
 	if e.Unmade {
 		return "its process died before it could release the cluster: try again when the cluster answers, or add --break-lock REASON to your command to take over its lock"
 	}
-	if !e.Idle && !e.Stopped {
-		return fmt.Sprintf("plimsoll runbook status %[1]s shows how far it is: wait until it ends; if its process has died, plimsoll runbook resume %[1]s finishes it; plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
+	if e.Executed {
+		return fmt.Sprintf("plimsoll runbook status %[1]s shows how far it is: wait until it ends; plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
 	}
 	hint := fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
 	if e.Idle {

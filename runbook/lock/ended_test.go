@@ -18,8 +18,8 @@ func (o *ownClaim) Clear(_ context.Context, c action.Claim) error {
 	return nil
 }
 
-// A run that took its cluster past the claim of an ended run removes that one with its own: without a primary it could not write its own over it.
-func TestTheClaimThatWasPassedOverIsRemovedToo(t *testing.T) {
+// A run that took its cluster past the claim of an ended run says so when it gives it back, so that the cluster removes that one too (claimPastAnEndedRun).
+func TestTheClaimThatWasPassedOverIsNamedAtTheEnd(t *testing.T) {
 	inner := &ownClaim{}
 	if err := (&tidied{ClusterLock: inner, past: "ended"}).Clear(t.Context(), action.Claim{Run: "next"}); err != nil || inner.cleared.Run != "next" || inner.cleared.Past != "ended" {
 		t.Errorf("cleared with %+v, %v", inner.cleared, err)

@@ -33,18 +33,21 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Notes = append(v.Notes, loads.notes()...)
 	claims := differences(v, a, b, loads)
 	if loads.first.watched && loads.second.watched {
 		claims = append(claims, watchedDifferences(v, first, second)...)
 	}
+	if len(v.Differences) == 0 {
+		if differ := loads.differ(); len(differ) > 0 {
+			v.Notes = append(v.Notes, "the loads differ: "+strings.Join(differ, "; "))
+		}
+		return nil, hint.With(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
+	}
+	v.Notes = slices.Insert(v.Notes, 0, loads.notes()...)
 	agreement := !byOneRound(v, loads, first, second)
 	for i, finding := range analyze.Judge(claims, analyze.Options{Agreement: agreement}) {
 		v.Differences[i].Ratio = finding
 		v.Differences[i].Differs = finding.Verdict == analyze.Pass
-	}
-	if len(v.Differences) == 0 {
-		return nil, hint.With(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
 	}
 	if one, other := first.Environment.Host["cpu"], second.Environment.Host["cpu"]; one != other {
 		v.Notes = append(v.Notes, fmt.Sprintf("the hosts differ: %q and %q", one, other))

@@ -121,14 +121,7 @@ func (l loads) metrics() []expect.Metric {
 
 // notes say how the loads differ, and what follows from that.
 func (l loads) notes() []string {
-	var differ []string
-	keys := append(slices.Clone(l.first.keys), l.second.keys...)
-	for i, key := range keys {
-		one, other := l.first.says[key], l.second.says[key]
-		if one != other && !slices.Contains(keys[:i], key) {
-			differ = append(differ, fmt.Sprintf("%s %s, %s", key, orNone(one), orNone(other)))
-		}
-	}
+	differ := l.differ()
 	if len(differ) == 0 {
 		return nil
 	}
@@ -140,6 +133,18 @@ func (l loads) notes() []string {
 		notes = append(notes, "the throughput is the configured rate, and is not compared")
 	}
 	return notes
+}
+
+// differ lists how the loads differ.
+func (l loads) differ() (differ []string) {
+	keys := append(slices.Clone(l.first.keys), l.second.keys...)
+	for i, key := range keys {
+		one, other := l.first.says[key], l.second.says[key]
+		if one != other && !slices.Contains(keys[:i], key) {
+			differ = append(differ, fmt.Sprintf("%s %s, %s", key, orNone(one), orNone(other)))
+		}
+	}
+	return differ
 }
 
 func orNone(text string) string {

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/result"
 
+	"plimsoll/hint"
 	"plimsoll/load"
 	"plimsoll/series"
 )
@@ -97,8 +98,12 @@ func TestResultsOfDifferentLoads(t *testing.T) {
 			t.Errorf("no note %q among %q", want, v.Notes)
 		}
 	}
-	if _, err := CompareResults(kv, written(t, "{workload: kv}", map[string]int{"delete": 1})); err == nil {
+	apart := written(t, "{workload: kv, rate: 100}", map[string]int{"delete": 1})
+	if _, err := CompareResults(kv, apart); err == nil {
 		t.Error("results without an operation in common were compared")
+	} else if said := hint.Of(err); strings.Contains(said, "below") || strings.Contains(said, "not compared") || // nothing is below
+		!strings.Contains(said, "delete: only in "+apart.Dir+"; the loads differ: records 1M, none; connections 50, none; rate none, 100") {
+		t.Errorf("of nothing in common: %q", said)
 	}
 	faster := written(t, "{workload: kv, records: 1M, connections: 50}", map[string]int{"read": 2, "insert": 2, "update": 2})
 	same, err := CompareResults(kv, faster)

@@ -208,7 +208,7 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 		if err := s.from.keepReadOnly(ctx, true); err != nil { // before the gap, in which clients wait
 			return nil, err
 		}
-		gap, err := c.move(ctx, on, s)
+		gap, err := c.move(ctx, on, call, s)
 		on.RolesChanged()
 		if err != nil {
 			return nil, err
@@ -247,7 +247,7 @@ func awaitLevel(ctx context.Context, s *server, source *server, by admin.Channel
 }
 
 // move is the stretch in which nobody writes. If it fails before the new server takes writes, the old one does again.
-func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *serverPair) (time.Duration, error) {
+func (c *cutover) move(ctx context.Context, on *cluster.Cluster, call action.Call, s *serverPair) (time.Duration, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))
 	defer cancel()
@@ -256,13 +256,14 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, s *serverPair) 
 		err = limited.Err()
 	}
 	if err != nil {
-		return 0, errors.Join(fmt.Errorf("%s still accepts writes: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
+		return 0, c.giveUp(context.WithoutCancel(ctx), on, call, s, err)
 	}
-	switch err := s.to.takeWrites(ctx); {
-	case errors.Is(err, errStaysReadOnly):
-		return 0, errors.Join(fmt.Errorf("%s accepts writes again: %w", s.from.name, err), c.giveUp(context.WithoutCancel(ctx), on))
-	case err != nil:
-		return 0, err
+	err = s.to.takeWrites(ctx)
+	if stays := (*admin.StaysReadOnlyError)(nil); errors.As(err, &stays) {
+		return 0, c.giveUp(context.WithoutCancel(ctx), on, call, s, err)
+	}
+	if err != nil {
+		return 0, hint.With(fmt.Errorf("%s stays read-only, as %s may accept writes: %w", s.from.name, s.to.name, err), "when "+s.to.name+" answers, plimsoll runbook resume RUN completes it")
 	}
 	return time.Since(began), nil
 }
@@ -330,16 +331,34 @@ func (s *server) gtids(ctx context.Context, query string) (admin.Position, error
 	return admin.ParsePosition(text)
 }
 
-// giveUp lets the old server take writes again, on a session of its own: that of the attempt may be cut off.
-func (c *cutover) giveUp(ctx context.Context, on *cluster.Cluster) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+// giveUp lets the old server take writes again, on a session of its own: that of the attempt may be cut off, and the new server may hang. It returns
+// why the move failed, and what came of this.
+func (c *cutover) giveUp(ctx context.Context, on *cluster.Cluster, call action.Call, failed *serverPair, why error) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	old := failed.from.name
+	if err := c.reopen(ctx, on, call); err != nil {
+		return errors.Join(fmt.Errorf("%s stays read-only: %w", old, why), err)
+	}
 	s, err := c.look(ctx, on)
+	if err == nil {
+		defer s.close()
+		err = s.stay(ctx)
+	}
+	return errors.Join(fmt.Errorf("%s accepts writes again: %w", old, why), err)
+}
+
+// reopen lets the old server take writes again, unless another node has begun to.
+func (c *cutover) reopen(ctx context.Context, on *cluster.Cluster, call action.Call) error {
+	from, err := dial(ctx, on, c.From)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.stay(ctx)
+	defer from.Close()
+	if err := c.noOther(ctx, on, call, from, "plimsoll runbook resume RUN"); err != nil {
+		return err
+	}
+	return from.release(ctx)
 }
 
 // stay brings two servers of which the new one takes no writes yet back to where they were.

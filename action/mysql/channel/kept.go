@@ -2,7 +2,6 @@ package channel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -56,30 +55,20 @@ func (s *server) release(ctx context.Context) error {
 	return s.keepReadOnly(ctx, false)
 }
 
-// errStaysReadOnly says that a server was told to take writes and surely refuses them still: its order has been executed, and was void.
-var errStaysReadOnly = errors.New("stays read-only")
-
 // opensOrNot is how long a server may take until it is known whether it takes writes. Its order is void long before.
 const opensOrNot = 10 * time.Second
 
-// takeWrites makes it take writes now, unless the order comes too late; on RDS its parameter group says who may write. With read_only MySQL takes
-// super_read_only back too.
+// takeWrites makes it take writes now, unless the order comes too late; on RDS its parameter group says who may write.
 func (s *server) takeWrites(ctx context.Context) error {
 	if len(s.RefuseWrites()) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, opensOrNot, fmt.Errorf("%s does not answer within %s: whether it accepts writes is not known", s.name, opensOrNot))
 	defer cancel()
-	statements, err := admin.Open(ctx, s.value, admin.OpensWithin, "read_only")
-	if err != nil {
-		return err
-	}
-	if err := s.do(ctx, "accept writes", statements...); err != nil {
-		return err
-	}
-	is, err := s.variable(ctx, "read_only")
-	if err == nil && is != "OFF" {
-		err = fmt.Errorf("%s %w: it took longer than %s to take writes, or another run has taken the lock %s", s.name, errStaysReadOnly, admin.OpensWithin, admin.ClaimLock)
-	}
-	return err
+	return admin.Open(ctx, admin.Orders{
+		Name: s.name, Value: s.value,
+		Do: func(ctx context.Context, statements ...string) error {
+			return s.do(ctx, "accept writes", statements...)
+		},
+	}, admin.OpensWithin)
 }

@@ -89,7 +89,11 @@ const (
 // ApprovalReason names what could happen when a server cannot be reached at all, and when it can be ended but nobody knows how it comes back.
 func (f *fence) ApprovalReason(found action.CheckResult) string {
 	if found.State != action.Satisfied && found.Observed[fenceModes] == comesUnknown {
-		return fmt.Sprintf("Plimsoll ends the process of %s, but %s. Make sure that it cannot start by itself", f.Node, f.mayComeBack())
+		text := f.mayComeBack()
+		if found.Observed[fenceRuns] == true {
+			text = "Plimsoll ends the process of " + f.Node + ". " + text
+		}
+		return text
 	}
 	if can, known := found.Observed[fenceWays].(bool); known && !can {
 		why := ""
@@ -102,9 +106,10 @@ func (f *fence) ApprovalReason(found action.CheckResult) string {
 	return ""
 }
 
-// mayComeBack is what is to be done about a server of which only its machine knows how it starts.
+// mayComeBack is what is to be done about a server of which only its machine knows how it starts. What was persisted wins over an option file.
 func (f *fence) mayComeBack() string {
-	return f.Node + " may accept writes after its next start: put read_only = ON into its option file, or do not let its service start, until mysql/rejoin -i node=" + f.Node
+	return fmt.Sprintf("%[1]s may accept writes after its next start. Keep its service from starting; or, on MariaDB, put read_only = ON into its option file; on MySQL, put super_read_only = ON there and start it once with --persisted-globals-load=OFF. "+
+		"When it is back: mysql/rejoin -i node=%[1]s", f.Node)
 }
 
 // answering connects to the node, with little patience.
@@ -149,7 +154,11 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 			return nil, err
 		}
 		ended, err := endClients(ctx, s)
-		return action.Facts{"way": "read only", "connections_ended": ended}, err
+		out := action.Facts{"way": "read only", "connections_ended": ended}
+		if m, asking := modeOf(ctx, s); asking == nil && m[keptNow] == cannotBeKept {
+			out[action.LeftOut] = map[string]any{f.Node: f.mayComeBack()}
+		}
+		return out, err
 	} else if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -171,6 +180,16 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 			Advice: "make that machine reachable, then plimsoll runbook resume RUN; or plimsoll runbook cancel RUN, and start a new one, which asks a person whether it may continue without the fence",
 		}}
 	}
+	comes, err := comesBack(ctx, n)
+	if err != nil {
+		return nil, action.NothingDone{Err: err}
+	}
+	if comes == comesUnknown && c.Before[fenceModes] != comesUnknown {
+		return nil, action.NothingDone{Err: &hint.PermanentError{
+			Reason: fmt.Sprintf("%s does not answer any more, and %s", f.Node, f.mayComeBack()),
+			Advice: "plimsoll runbook resume RUN asks a person whether it may continue; or plimsoll runbook cancel RUN",
+		}}
+	}
 	c.Progress(0, "ending its process")
 	defer on.RolesChanged()
 	var kept error
@@ -185,7 +204,7 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		end = b.Kill // it hangs: it would not end cleanly
 	}
 	out := action.Facts{"way": "ended"}
-	if comes, err := comesBack(ctx, n); err == nil && comes == comesUnknown {
+	if comes == comesUnknown {
 		out[action.LeftOut] = map[string]any{f.Node: f.mayComeBack()}
 	}
 	return out, errors.Join(kept, end(ctx))

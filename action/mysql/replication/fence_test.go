@@ -50,14 +50,18 @@ func TestAPrimaryThatMayComeBackWritableIsForAPersonToJudge(t *testing.T) {
 			if err != nil || found.State != action.Needed {
 				t.Fatalf("found %+v, %v, want that it is to be fenced", found, err)
 			}
-			if reason := f.ApprovalReason(found); !strings.Contains(reason, "n1 may accept writes after its next start: put read_only = ON into its option file") {
+			if reason := f.ApprovalReason(found); !strings.Contains(reason, "n1 may accept writes after its next start. Keep its service from starting; or, on MariaDB, put read_only = ON into its option file") {
 				t.Errorf("a person is asked %q", reason)
+			}
+			var refused *hint.PermanentError
+			if _, err := f.Act(t.Context(), on, action.Call{Before: action.Facts{"read_only": "0"}, Progress: func(float64, string) {}}); !errors.As(err, &refused) || server.ended > 0 {
+				t.Errorf("it answered when it was looked at, and nobody was asked: %v, ended %d times", err, server.ended)
 			}
 			out, err := f.Act(t.Context(), on, action.Call{Before: found.Observed, Progress: func(float64, string) {}})
 			if err != nil || out["way"] != "ended" || server.runs || server.ended != 1 {
 				t.Errorf("fenced: %v, %v, %+v", out, err, server)
 			}
-			if left, ok := out[action.LeftOut].(map[string]any); !ok || !strings.Contains(fmt.Sprint(left["n1"]), "until mysql/rejoin -i node=n1") {
+			if left, ok := out[action.LeftOut].(map[string]any); !ok || !strings.Contains(fmt.Sprint(left["n1"]), "When it is back: mysql/rejoin -i node=n1") {
 				t.Errorf("what remains: %v", out[action.LeftOut])
 			}
 			if err := f.Verify(t.Context(), on.ReadOnly(), out); err != nil {
@@ -129,7 +133,7 @@ func TestAPrimaryThatHangsIsEnded(t *testing.T) {
 	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	f := &fence{Node: "n1"}
-	out, err := f.Act(limited, on, action.Call{Before: action.Facts{fenceRuns: true, fenceWays: true}, Progress: func(float64, string) {}})
+	out, err := f.Act(limited, on, action.Call{Before: action.Facts{fenceRuns: true, fenceWays: true, fenceModes: comesUnknown}, Progress: func(float64, string) {}})
 	if err != nil || out["way"] != "ended" || !server.ended {
 		t.Errorf("%v, %v", out, err)
 	}

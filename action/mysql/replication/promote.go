@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
@@ -63,12 +64,13 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case s.mariadb && m[keptNow] == cannotBeKept:
 		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
 	}
-	return f, p.observeOthers(ctx, s, &f)
+	return f, p.observeOthers(ctx, s, is, &f)
 }
 
-// observeOthers notes the nodes that do not answer, and those whose transactions would be given up, where nobody looked after them: with an old
-// primary, the steps before have. It refuses a server that only lacks what another has.
-func (p *promote) observeOthers(ctx context.Context, s *server, f *action.CheckResult) error {
+// observeOthers notes, where nobody looked after the others before, those that do not answer, whose transactions would be given up, and with which
+// nothing can be compared. With an old primary, the steps before have. It refuses a server beside one that accepts writes, and one that only lacks
+// what another has.
+func (p *promote) observeOthers(ctx context.Context, s *server, is engine.ReplicationStatus, f *action.CheckResult) error {
 	if p.Old != "" {
 		return nil
 	}
@@ -76,7 +78,10 @@ func (p *promote) observeOthers(ctx context.Context, s *server, f *action.CheckR
 	if err != nil {
 		return err
 	}
-	has, err := s.executed(ctx)
+	if err := refuseWriters(others); err != nil {
+		return err
+	}
+	taken, err := s.received(ctx, is)
 	if err != nil {
 		return err
 	}
@@ -85,22 +90,45 @@ func (p *promote) observeOthers(ctx context.Context, s *server, f *action.CheckR
 			f.Observed["silent_"+o.name] = "does not answer"
 			continue
 		}
-		other, err := serverOf(ctx, s.on, o.name)
-		if err != nil {
+		lacks, apart, err := p.lacks(ctx, s, taken, o)
+		switch {
+		case err != nil:
 			return err
-		}
-		had, err := other.executed(ctx)
-		if err != nil {
-			return err
-		}
-		switch lacks, more := had.Without(has).Count(), has.Without(had).Count(); {
-		case lacks > 0 && more > 0:
+		case len(taken) == 0 && lacks == 0:
+			f.Observed["uncompared_"+o.name] = "has no GTIDs"
+		case apart:
 			f.Observed["apart_"+o.name] = lacks
 		case lacks > 0:
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), lacks, o.name), Advice: "promote a server that lacks none: mysql/promote -i node=" + o.name}
 		}
 	}
 	return nil
+}
+
+// lacks is how many transactions another server has, applied or not, that this one lacks of what it has taken; apart: each has some that the other
+// lacks.
+func (p *promote) lacks(ctx context.Context, s *server, taken admin.GTIDSet, o peer) (lacks int64, apart bool, err error) {
+	other, err := serverOf(ctx, s.on, o.name)
+	if err != nil {
+		return 0, false, err
+	}
+	had, err := other.received(ctx, o.is)
+	if err != nil {
+		return 0, false, err
+	}
+	missing, more := had.Without(taken), taken.Without(had)
+	if s.mariadb { // a position does not tell who wrote what: their binary logs do
+		if missing, err = (link{other, s}).errant(ctx); err != nil {
+			return 0, false, err
+		}
+		if more, err = (link{s, other}).errant(ctx); err != nil {
+			return 0, false, err
+		}
+		if missing.Count() == 0 || more.Count() == 0 { // one is ahead: what it has received counts too
+			missing, more = had.Without(taken), nil
+		}
+	}
+	return missing.Count(), missing.Count() > 0 && more.Count() > 0, nil
 }
 
 var _ action.ApprovalDemander = (*promote)(nil)
@@ -113,6 +141,9 @@ func (p *promote) ApprovalReason(f action.CheckResult) string {
 	}
 	for _, node := range nodesOf(f, "apart_") {
 		reasons = append(reasons, fmt.Sprintf("%s has %v transactions that %s lacks, and lacks some that it has: those of %[1]s would be given up", node, f.Observed["apart_"+node], p.Node))
+	}
+	if nodes := nodesOf(f, "uncompared_"); len(nodes) > 0 {
+		reasons = append(reasons, fmt.Sprintf("%s and %s have no GTIDs: Plimsoll cannot tell which of them has more transactions", strings.Join(nodes, ", "), p.Node))
 	}
 	return strings.Join(reasons, "; ")
 }
@@ -127,6 +158,20 @@ func nodesOf(f action.CheckResult, prefix string) []string {
 	}
 	slices.Sort(nodes)
 	return nodes
+}
+
+// stillMost refuses what nobody was asked about: an approval may have taken hours, and another may have received more meanwhile.
+func (p *promote) stillMost(ctx context.Context, s *server, is engine.ReplicationStatus, asked action.Facts) error {
+	now := action.CheckResult{Observed: action.Facts{}}
+	if err := p.observeOthers(ctx, s, is, &now); err != nil {
+		return err
+	}
+	for name := range now.Observed {
+		if _, known := asked[name]; !known {
+			return &hint.PermanentError{Reason: p.ApprovalReason(now), Advice: "plimsoll runbook resume RUN asks a person whether it may continue; or plimsoll runbook cancel RUN"}
+		}
+	}
+	return nil
 }
 
 // canLead refuses servers that others cannot follow.
@@ -169,7 +214,7 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, err
 	}
 	if err := s.open(ctx); err != nil {
-		if closed := (*staysClosedError)(nil); errors.As(err, &closed) { // the old primary may take writes again
+		if closed := (*admin.StaysReadOnlyError)(nil); errors.As(err, &closed) { // the old primary may take writes again
 			return nil, action.NothingDone{Err: fmt.Errorf("%w; it no longer replicates from any server", err)}
 		}
 		return nil, err
@@ -210,6 +255,9 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 		return nil, err
 	}
 	if err := p.complete(ctx, on, s); err != nil {
+		return nil, err
+	}
+	if err := p.stillMost(ctx, s, is, c.Before); err != nil {
 		return nil, err
 	}
 	if len(is.Sources) > 0 {

@@ -144,45 +144,15 @@ func setMode(ctx context.Context, s *server, m mode) error {
 // open makes a server take writes, and last for after a restart.
 func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taking()) }
 
-// staysClosedError says that a server was to take writes and surely refuses them still: no order to take them is under way.
-type staysClosedError struct{ err error }
-
-func (e *staysClosedError) Error() string { return e.err.Error() }
-
-func (e *staysClosedError) Unwrap() error { return e.err }
-
 // takeWrites makes a server take writes, as long as nobody else has taken the lock of the cluster: this process may be suspended at any moment,
 // and wake between being told that the cluster is still its run's and giving the order; so may the server between the order and its execution.
-// A server that takes writes already is left as it is.
 func (s *server) takeWrites(ctx context.Context) error {
-	for range 3 { // our own connection may have been made anew meanwhile
-		if takes, err := s.tryTakeWrites(ctx); takes || err != nil {
-			return err
-		}
-	}
-	return &staysClosedError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %s", s.name(), admin.ClaimLock, s.opensWithin)}
-}
-
-// tryTakeWrites tells whether the server takes writes, after it was told to.
-func (s *server) tryTakeWrites(ctx context.Context) (takes bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", s.name(), 2*patience))
 	defer cancel()
-	if now, err := modeOf(ctx, s); err != nil || now.reopens() {
-		return true, err
-	}
-	names := []string{modeNow}
-	if !s.mariadb {
-		names = []string{modeSuper, modeNow}
-	}
-	statements, err := admin.Open(ctx, s.value, s.opensWithin, names...)
-	if err != nil {
-		return false, &staysClosedError{err}
-	}
-	if err := s.do(ctx, "", statements...); err != nil {
-		return false, err
-	}
-	now, err := modeOf(ctx, s)
-	return err == nil && now.reopens(), err
+	return admin.Open(ctx, admin.Orders{
+		Name: s.name(), Value: s.value,
+		Do: func(ctx context.Context, statements ...string) error { return s.do(ctx, "", statements...) },
+	}, s.opensWithin)
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

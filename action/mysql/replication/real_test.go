@@ -121,7 +121,7 @@ func refusals(w fixture) {
 		}
 		remote := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
 		defer func() { _ = remote.Close() }() // as an inventory without machines knows it
-		found, err := w.task(promoteAction, `{node: n3}`).Check(ctx, remote)
+		found, err := w.task(promoteAction, `{node: n3, old: n1}`).Check(ctx, remote)
 		w.must(err)
 		if n3.mariadb != strings.Contains(found.Reason, "option file decides") {
 			t.Errorf("promote by who cannot keep read_only over a restart: %+v", found)
@@ -565,12 +565,12 @@ func stolenLock(w fixture) func(t *testing.T) {
 		// The order of a process that is gone by now, which a server that hung executes when it goes on, comes too late.
 		n3.opensWithin = 300 * time.Millisecond
 		late := func(context.Context) error { time.Sleep(400 * time.Millisecond); return nil }
-		var stays *staysClosedError
+		var stays *admin.StaysReadOnlyError
 		if err := n3.open(cluster.WithOwner(t.Context(), late)); !errors.As(err, &stays) || !strings.Contains(err.Error(), "or it took longer than 300ms") {
 			t.Errorf("opened too late: %v, want that it surely stays closed", err)
 		}
 		closed("too late")
-		// So does that of whoever opens a server otherwise, such as one that it has restarted.
+		// Whoever opens a server otherwise, such as one that it has restarted, gives the same order.
 		w.must(n3.do(t.Context(), "", "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = ON"))
 		c, _ := engine.As[engine.Configurable](db)
 		w.must(holder.Close()) // the lock is nobody's, as it is where a primary has the claim

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -18,6 +19,7 @@ type standIns map[string]*standIn
 
 type standIn struct {
 	is      engine.ReplicationStatus
+	product string                                 // "": MySQL
 	silent  error                                  // why it does not answer
 	answers func(statement string) (string, error) // nil: every statement succeeds and answers nothing
 	hears   bool                                   // something comes from its sources between any two questions
@@ -35,7 +37,7 @@ func (s standIns) Open(_ context.Context, t engine.Target) (engine.Database, err
 func (s *standIn) Close() error { return nil }
 
 func (s *standIn) Facts(context.Context) (engine.Facts, error) {
-	return engine.Facts{Product: "MySQL", Version: "8.4.6"}, s.silent
+	return engine.Facts{Product: cmp.Or(s.product, "MySQL"), Version: "8.4.6"}, s.silent
 }
 
 func (s *standIn) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) {

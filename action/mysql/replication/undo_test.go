@@ -138,11 +138,11 @@ func TestAPromotionByItselfGivesUpNothingUnasked(t *testing.T) {
 		}}
 	}
 	for name, c := range map[string]struct{ n1, n2, refuses, asks string }{
-		"as much":        {one + "7", one + "7", "", ""},
-		"less":           {one + "7", one + "5", "n2 lacks 2 transactions that n1 has", ""},
-		"more":           {one + "5", one + "7", "", ""},
-		"each its own":   {one + "7", one + "5," + other + "3", "", "n1 has 2 transactions that n2 lacks, and lacks some that it has: those of n1 would be given up"},
-		"nothing at all": {"", "", "", ""},
+		"as much":      {one + "7", one + "7", "", ""},
+		"less":         {one + "7", one + "5", "n2 lacks 2 transactions that n1 has", ""},
+		"more":         {one + "5", one + "7", "", ""},
+		"each its own": {one + "7", one + "5," + other + "3", "", "n1 has 2 transactions that n2 lacks, and lacks some that it has: those of n1 would be given up"},
+		"no GTIDs":     {"", "", "", "n1 and n2 have no GTIDs: Plimsoll cannot tell which of them has more transactions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &promote{Node: "n2"}
@@ -155,6 +155,66 @@ func TestAPromotionByItselfGivesUpNothingUnasked(t *testing.T) {
 				t.Errorf("asks %q, want %q", why, c.asks)
 			}
 		})
+	}
+}
+
+// A position of MariaDB does not tell who wrote what: the binary logs of the servers do.
+func TestAPromotionOfMariaDBComparesWhoWroteWhat(t *testing.T) {
+	with := func(position, state, id string) *standIn {
+		return &standIn{product: "MariaDB", is: engine.ReplicationStatus{ServerID: id, ReadOnly: true}, answers: func(statement string) (string, error) {
+			switch {
+			case strings.Contains(statement, "gtid_binlog_state"):
+				return state, nil
+			case strings.Contains(statement, "gtid"):
+				return position, nil
+			}
+			return "1", nil
+		}}
+	}
+	for name, c := range map[string]struct{ at1, log1, at2, log2, refuses, asks string }{
+		"less":         {"0-1-100", "0-1-100", "0-1-98", "0-1-98", "n2 lacks 2 transactions that n1 has", ""},
+		"more":         {"0-1-98", "0-1-98", "0-1-100", "0-1-100", "", ""},
+		"each its own": {"0-1-100", "0-1-100", "0-2-98", "0-1-97,0-2-98", "", "n1 has 3 transactions that n2 lacks"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &promote{Node: "n2"}
+			f, err := p.Check(t.Context(), standIns{"n1": with(c.at1, c.log1, "1"), "n2": with(c.at2, c.log2, "2")}.cluster(t))
+			var refused *hint.PermanentError
+			if c.refuses == "" && err != nil || c.refuses != "" && (!errors.As(err, &refused) || refused.Reason != c.refuses) {
+				t.Fatalf("%v, want %q", err, c.refuses)
+			}
+			if why := p.ApprovalReason(f); !strings.HasPrefix(why, c.asks) || c.asks == "" && why != "" {
+				t.Errorf("asks %q, want %q", why, c.asks)
+			}
+		})
+	}
+}
+
+// A plan of a promotion beside a server that accepts writes is refused, and so is an act that finds what nobody was asked about.
+func TestAPromotionLooksAtTheOthersOnceMore(t *testing.T) {
+	answers := func(statement string) (string, error) {
+		if strings.Contains(strings.ToLower(statement), "gtid_executed") {
+			return "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-7", nil
+		}
+		return "1", nil
+	}
+	n1 := &standIn{is: engine.ReplicationStatus{ServerID: "1"}, answers: answers}
+	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: answers}
+	on := standIns{"n1": n1, "n2": n2}.cluster(t)
+	p := &promote{Node: "n2"}
+	var refused *hint.PermanentError
+	if _, err := p.Check(t.Context(), on); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 accepts writes: there would be two primaries") {
+		t.Errorf("beside a primary: %v", err)
+	}
+	n1.is.ReadOnly = true
+	f, err := p.Check(t.Context(), on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n1.silent = gone
+	on.RolesChanged()
+	if _, err := p.Act(t.Context(), on, action.Call{Before: f.Observed, Progress: func(float64, string) {}}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "n1 does not answer") || !strings.Contains(refused.Advice, "asks a person") {
+		t.Errorf("a node that fell silent since: %v", err)
 	}
 }
 

@@ -285,9 +285,12 @@ func (e runError) Error() string {
 	return fmt.Sprintf("run %s failed: %s", e.run, e.state.Why)
 }
 
-// advice is what the step that failed said could be done.
+// advice is what the step that failed said could be done. Once the run has ended nobody need look how it stands to repeat it.
 func (e runError) advice() string {
 	for _, i := range e.state.Items {
+		if i.Asks && i.Phase != journal.StepDone && e.state.Outcome.Over() {
+			continue
+		}
 		if i.Advice != "" && (i.Phase == journal.StepFailed || e.state.FailureUndone() != "") {
 			return i.Advice
 		}

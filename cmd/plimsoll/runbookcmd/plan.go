@@ -40,6 +40,9 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 				}
 				next := "plimsoll runbook run " + hint.Quoted(args[0]) + q.asTyped()
 				if err := q.gateRefusal(p, args[0]); err != nil {
+					if idlePlan(p) {
+						return nil
+					}
 					next = hint.Of(err)
 				}
 				if advice := hint.Of(p.Held); advice != "" {

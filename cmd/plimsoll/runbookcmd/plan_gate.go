@@ -3,6 +3,7 @@ package runbookcmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/document"
@@ -55,4 +56,11 @@ func inputsOf(r journal.Rehearsal) string {
 		return ""
 	}
 	return " with " + strings.Join(parts, ", ")
+}
+
+// idlePlan tells whether a plan that the gate refuses needs no run: nothing is to be changed or looked at, nothing is known only later,
+// and nobody who has the cluster could be changing it now.
+func idlePlan(p *execute.Prepared) bool {
+	looks := func(s journal.PlanStep) bool { return s.Uses != "" && !s.Idle() }
+	return p.Held == nil && p.Header.Plan.NothingToDo() && !slices.ContainsFunc(p.Header.Plan.Steps, looks)
 }

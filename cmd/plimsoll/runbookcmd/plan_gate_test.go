@@ -2,6 +2,7 @@ package runbookcmd
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -18,5 +19,40 @@ func TestAGateShowsInputsAsTheyAreTyped(t *testing.T) {
 	printGate(&out, &execute.Prepared{Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}}})
 	if want := "MariaDB 11.4 (pair) lab with name=max_connections, value=2000000  results/rehearse\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q, want %q at its end", out.String(), want)
+	}
+}
+
+// A plan needs no run where all that could change something is so already, and nothing else is to be done or found out.
+func TestAPlanThatNeedsNoRun(t *testing.T) {
+	so := journal.PlanStep{Key: "index", Uses: "sql.execute", Effect: action.Irreversible, State: action.Satisfied}
+	for what, c := range map[string]struct {
+		and  journal.PlanStep
+		held error
+		want bool
+	}{
+		"all is so":      {so, nil, true},
+		"not asked":      {journal.PlanStep{Key: "ok", Approval: "Go on?", Unasked: true}, nil, true},
+		"a look":         {journal.PlanStep{Key: "look", Uses: "superdisk.check", Effect: action.None, State: action.Needed}, nil, false},
+		"a change":       {journal.PlanStep{Key: "more", Uses: "sql.execute", Effect: action.Reversible, State: action.Needed}, nil, false},
+		"known later":    {journal.PlanStep{Key: "each", Later: []string{"index"}}, nil, false},
+		"not known":      {journal.PlanStep{Key: "more", Uses: "sql.execute", State: action.Unknown}, nil, false},
+		"another has it": {so, errors.New("held"), false},
+	} {
+		p := &execute.Prepared{Held: c.held, Header: journal.Header{Plan: journal.Plan{Steps: []journal.PlanStep{so, c.and}}}}
+		if got := idlePlan(p); got != c.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+}
+
+// A step that leaves alone what it did not make says so, and not that it is already so.
+func TestAPlanSaysWhatIsLeftAlone(t *testing.T) {
+	left := journal.PlanStep{Key: "destroy", Uses: "server.destroy", State: action.Satisfied, Reason: "Plimsoll did not create this server, and leaves it alone"}
+	if got, want := intention(left), "nothing to do: "+left.Reason; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	left.Observed, left.Reason = action.Facts{"exists": false}, ""
+	if got := intention(left); got != "already so: exists false" {
+		t.Errorf("%q", got)
 	}
 }

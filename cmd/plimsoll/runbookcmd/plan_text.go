@@ -149,6 +149,9 @@ func intention(s journal.PlanStep) string {
 	case len(s.Later) > 0:
 		return "known when " + strings.Join(s.Later, ", ") + " has run"
 	case s.State == action.Satisfied:
+		if len(s.Observed) == 0 && s.Reason != "" { // it is left as it is, whatever it is
+			return "nothing to do: " + s.Reason
+		}
 		text := "already so"
 		if len(s.Observed) > 0 {
 			text += ": " + facts(s.Observed)

@@ -40,7 +40,14 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return console.UsageError{Text: fmt.Sprintf("the plan is %s now, not %s", p.Header.Plan.Hash, plan), Hint: "read the plan above; to run it: " + q.runWith(args[0], p.Header.Plan.Hash)}
 				}
 				if err := q.gateRefusal(p, args[0]); err != nil {
-					return err
+					if !idlePlan(p) {
+						return err
+					}
+					fmt.Fprintln(c.Err, "there is nothing to do, so no run was begun")
+					if asJSON {
+						return console.PrintJSON(c, Status{Runbook: p.Header.Runbook, Cluster: p.Header.Cluster, Status: "nothing to do", Plan: p.Header.Plan.Hash})
+					}
+					return nil
 				}
 				if err := console.Confirm(c, yes || plan != "", "Run it?"); err != nil {
 					return err
