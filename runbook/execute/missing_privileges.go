@@ -227,7 +227,7 @@ func (p *Prepared) Trouble() error {
 		all = append(all, err)
 		var advised interface{ Hint() string }
 		if errors.As(err, &advised) && advised.Hint() != "" {
-			advice = append(advice, strings.TrimSuffix(advised.Hint(), ";"))
+			advice = append(advice, advised.Hint())
 		}
 	}
 	add(p.Header.Plan.Trouble())
@@ -243,5 +243,5 @@ func (p *Prepared) Trouble() error {
 	if len(advice) == 0 {
 		return errors.Join(all...)
 	}
-	return hint.With(errors.Join(all...), strings.Join(advice, "; "))
+	return hint.With(errors.Join(all...), strings.ReplaceAll(strings.Join(advice, "; "), ";; ", "; ")) // a statement ends with one of its own
 }
