@@ -90,8 +90,13 @@ func positionOf(ctx context.Context, s *server) (admin.Position, error) {
 	return admin.ParsePosition(text)
 }
 
+// goesOn is how long a server must take what another sends until it counts as following: a source that has purged what it asks for says so only
+// after it was asked, and until then the connection counts as running.
+const goesOn = 300 * time.Millisecond
+
 // awaitRunning waits until a server takes and applies what another sends.
 func (s *server) awaitRunning(ctx context.Context, source string) error {
+	var since time.Time
 	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		is, err := s.status(ctx)
 		if err != nil {
@@ -101,8 +106,15 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 		if len(is.Sources) > 0 {
 			from := is.Sources[0]
 			if from.Receives && from.Applies {
-				return "", nil
+				if since.IsZero() {
+					since = time.Now()
+				}
+				if time.Since(since) >= goesOn {
+					return "", nil
+				}
+				return s.name() + " has begun to follow " + source, nil
 			}
+			since = time.Time{}
 			if trouble = from.Trouble; trouble != "" && (!from.Applies || stopsForGood(from.Code)) {
 				return "", &hint.PermanentError{Reason: fmt.Sprintf("%s cannot follow %s: %s", s.name(), source, trouble), Advice: adviceOn(s, from.Code)}
 			}
