@@ -78,9 +78,9 @@ func (e *ClaimedError) Hint() string {
 		return e.ofTrial(name)
 	}
 	if e.Expired {
-		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, add --break-lock REASON to your command to take over its lock", e.Run)
+		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, add --break-lock REASON to the next plimsoll runbook run or trial run, which then takes over its lock", e.Run)
 	}
-	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim runs out within a minute; then add --break-lock REASON to your command to take over its lock"
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim runs out within a minute; then add --break-lock REASON to the next plimsoll runbook run or trial run, which then takes over its lock"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.
@@ -98,7 +98,7 @@ func trialOf(holder string) (name string, is bool) {
 // ofTrial is what to do about a run of a trial: the trial alone knows it, and no command about runs does.
 func (e *ClaimedError) ofTrial(name string) string {
 	if e.Expired {
-		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: plimsoll trial run FILE --break-lock REASON, or add --break-lock REASON to your command", name)
+		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: plimsoll trial run FILE --break-lock REASON, or plimsoll runbook run with --break-lock REASON", name)
 	}
 	return fmt.Sprintf("wait until trial %s ends, or interrupt it (Ctrl-C) where it runs", name)
 }
@@ -106,7 +106,7 @@ func (e *ClaimedError) ofTrial(name string) string {
 // nameless is what to do about a run whose name the claim does not tell: the machine that began it knows it.
 func (e *ClaimedError) nameless() string {
 	if e.Expired {
-		return "on the machine that began it, plimsoll runbook status shows the run and how it goes on; if that machine is lost, add --break-lock REASON to your command to take over its lock"
+		return "on the machine that began it, plimsoll runbook status shows the run and how it goes on; if that machine is lost, add --break-lock REASON to the next plimsoll runbook run or trial run, which then takes over its lock"
 	}
 	return "wait until it ends, or end it on the machine that executes it, where plimsoll runbook status shows it"
 }

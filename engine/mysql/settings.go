@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
@@ -30,8 +31,15 @@ func (c *control) Setting(ctx context.Context, name string) (string, error) {
 // Change sets a global variable. It holds for sessions that begin after it where the server keeps a copy in each.
 func (c *control) Change(ctx context.Context, name, value string) error {
 	wanted := variableName(name)
-	if off := strings.ToUpper(value); wanted == readOnly && (off == "OFF" || off == "0") {
-		return c.takeWrites(ctx)
+	if wanted == readOnly {
+		switch strings.ToUpper(value) {
+		case "OFF", "0":
+			return c.setReadOnly(ctx, admin.Open)
+		case "ON", "1":
+			return c.setReadOnly(ctx, func(ctx context.Context, server admin.Orders, within time.Duration) error {
+				return admin.Close(ctx, server, within, admin.Variable{Name: readOnly, Literal: "1"})
+			})
+		}
 	}
 	err := c.set(ctx, wanted, admin.Value(value))
 	if engine.CodeOf(err) == wrongType && admin.Value(value) != admin.Text(value) {
@@ -51,10 +59,10 @@ func (c *control) Change(ctx context.Context, name, value string) error {
 // readOnly is the variable by which a server refuses writes.
 const readOnly = "read_only"
 
-// takeWrites makes the server take writes, unless the order comes too late.
-func (c *control) takeWrites(ctx context.Context) error {
+// setReadOnly makes the server take writes or refuse them, unless the order comes too late.
+func (c *control) setReadOnly(ctx context.Context, order func(context.Context, admin.Orders, time.Duration) error) error {
 	return c.use(ctx, func(s *session) error {
-		err := admin.Open(ctx, admin.Orders{
+		err := order(ctx, admin.Orders{
 			Name: "the server",
 			Value: func(ctx context.Context, query string) (string, error) {
 				rows, err := s.Table(ctx, query)

@@ -271,7 +271,7 @@ func (c *cutover) move(ctx context.Context, on *cluster.Cluster, call action.Cal
 // prepare does all that must be before the new server may take writes.
 func (c *cutover) prepare(ctx context.Context, s *serverPair) error {
 	patience := fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int64(c.MaxGap/time.Second))
-	if err := s.from.do(ctx, "refuse writes", append([]string{patience}, s.from.RefuseWrites()...)...); err != nil {
+	if err := s.from.refuseNow(ctx, patience); err != nil {
 		return err
 	}
 	if err := awaitLevel(ctx, s.to, s.from, *s.forward); err != nil {

@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/cluster"
@@ -45,7 +46,7 @@ func (s *server) refuse(ctx context.Context) error {
 	if err := s.keepReadOnly(ctx, true); err != nil {
 		return err
 	}
-	return s.do(ctx, "refuse writes", s.RefuseWrites()...)
+	return s.refuseNow(ctx)
 }
 
 func (s *server) release(ctx context.Context) error {
@@ -60,15 +61,24 @@ const opensOrNot = 10 * time.Second
 
 // takeWrites makes it take writes now, unless the order comes too late; on RDS its parameter group says who may write.
 func (s *server) takeWrites(ctx context.Context) error {
-	if len(s.RefuseWrites()) == 0 {
+	if len(s.RefusesBy()) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, opensOrNot, fmt.Errorf("%s does not answer within %s: whether it accepts writes is not known", s.name, opensOrNot))
 	defer cancel()
-	return admin.Open(ctx, admin.Orders{
-		Name: s.name, Value: s.value,
-		Do: func(ctx context.Context, statements ...string) error {
-			return s.do(ctx, "accept writes", statements...)
-		},
-	}, admin.OpensWithin)
+	return admin.Open(ctx, s.orders("accept writes"), admin.OpensWithin)
+}
+
+// refuseNow has it refuse writes, unless the order comes too late; before are statements that the same session executes before it.
+func (s *server) refuseNow(ctx context.Context, before ...string) error {
+	if len(s.RefusesBy()) == 0 {
+		return nil
+	}
+	return admin.Close(ctx, s.orders("refuse writes", before...), admin.OpensWithin, s.RefusesBy()...)
+}
+
+func (s *server) orders(what string, before ...string) admin.Orders {
+	return admin.Orders{Name: s.name, Value: s.value, Do: func(ctx context.Context, statements ...string) error {
+		return s.do(ctx, what, append(slices.Clone(before), statements...)...)
+	}}
 }

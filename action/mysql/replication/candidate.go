@@ -19,7 +19,7 @@ import (
 // refuseCandidate refuses a replica that should not become the primary, whatever else there is.
 func refuseCandidate(ctx context.Context, s *server, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " does not replicate from any server, so it is not a replica", Advice: "make it a replica with mysql.replicate, or name another node"}
+		return &hint.PermanentError{Reason: s.name() + " does not replicate from any server, so it is not a replica", Advice: "name another node, or make it a replica of the primary first: mysql/rejoin -i node=" + s.name()}
 	}
 	if err := s.singleSource(is); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, err
 	}
 	if !from.isSource(replica.Sources[0], primary.ServerID) {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "make it a replica with mysql.replicate, or name another node"}
+		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "name another node, or make it a replica of the primary first: mysql/rejoin -i node=" + w.To}
 	}
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}

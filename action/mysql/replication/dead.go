@@ -95,6 +95,12 @@ func refuseLeaderless(cluster string, all []peer) error {
 			return nil
 		}
 	}
+	if i := slices.IndexFunc(all, peer.writable); i >= 0 {
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s accepts writes%s: no node is a primary that replicates from nobody", all[i].name, all[i].despite()),
+			Advice: fmt.Sprintf("if %[1]s is the primary, have it replicate from nobody: plimsoll runbook plan mysql/promote --cluster %[2]s -i node=%[1]s. If not, make it read-only, "+closing, all[i].name, hint.Quoted(cluster)),
+		}
+	}
 	return &hint.PermanentError{
 		Reason: "every node answers, and none accepts writes: a change was perhaps stopped in its middle",
 		Advice: fmt.Sprintf("plimsoll runbook status, in the state folder where such a run was begun, says how it goes on. If there is none, make a server the primary: "+

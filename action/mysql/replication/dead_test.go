@@ -92,6 +92,12 @@ func TestAClusterThatNobodyLeadsIsToldHowToGetAPrimary(t *testing.T) {
 	if permanent = nil; !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "none accepts writes") || !strings.Contains(permanent.Advice, "mysql/promote") {
 		t.Errorf("switchover: %v", err)
 	}
+	old := engine.Source{Address: "n2:3306"} // its replication was set up and never started, or has stopped
+	site = standIns{"n1": {is: engine.ReplicationStatus{Sources: []engine.Source{old}}}, "n2": following(engine.Source{Address: "n1:3306", Receives: true, Applies: true})}.cluster(t)
+	_, err = (&checkSwitchover{From: "n1", To: "n2"}).behind(t.Context(), site)
+	if permanent = nil; !errors.As(err, &permanent) || !strings.Contains(permanent.Reason, "n1 accepts writes, although it is set up to replicate from n2:3306") || !strings.Contains(permanent.Advice, "mysql/promote --cluster "+hint.Quoted(site.Name)+" -i node=n1") {
+		t.Errorf("a primary with a source: %v", err)
+	}
 	site = standIns{"n1": {is: engine.ReplicationStatus{}}, "n2": following()}.cluster(t)
 	if _, err := (&confirmDead{Node: "n1"}).look(t.Context(), site); err == nil || err.Error() != "n1 answers" {
 		t.Errorf("a primary that answers: %v", err)

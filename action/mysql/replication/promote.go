@@ -78,7 +78,7 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 	if err != nil {
 		return err
 	}
-	if err := refuseWriters(others); err != nil {
+	if err := refuseAny(others, peer.writable); err != nil { // a run of its own knows of no old primary: any of them may be it
 		return err
 	}
 	taken, err := s.received(ctx, is)
@@ -288,11 +288,22 @@ func refuseUnlessAlone(ctx context.Context, s *server) error {
 }
 
 func refuseWriters(others []peer) error {
-	if o := taking(others); o != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: there would be two primaries", o), Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): mysql/rejoin -i node=NODE makes each of the others replicate from it. "+
-			"If not, make %[1]s read-only, "+closing+"; plimsoll runbook resume RUN then continues", o)}
+	return refuseAny(others, peer.takesWrites)
+}
+
+// refuseAny refuses a promotion while one of the other servers is such that there would be two primaries.
+func refuseAny(others []peer, accepts func(peer) bool) error {
+	i := slices.IndexFunc(others, accepts)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	o, forget := others[i], ""
+	if len(o.is.Sources) > 0 {
+		forget = fmt.Sprintf("mysql/promote -i node=%s has it replicate from nobody; then ", o.name)
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: there would be two primaries", o.name, o.despite()),
+		Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): %[2]smysql/rejoin -i node=NODE makes each of the others replicate from it. "+
+			"If not, make %[1]s read-only, "+closing+"; plimsoll runbook resume RUN then continues", o.name, forget)}
 }
 
 // closing is what a person executes to make a server read-only.
@@ -301,7 +312,7 @@ const closing = "SET GLOBAL read_only = 1, and read_only = 1 in its option file 
 // taking is the first node that accepts writes of its own; "" if none that answers does.
 func taking(nodes []peer) string {
 	for _, n := range nodes {
-		if n.answers() && n.is.Primary() {
+		if n.takesWrites() {
 			return n.name
 		}
 	}

@@ -135,10 +135,11 @@ func setMode(ctx context.Context, s *server, m mode) error {
 	if err := keepMode(ctx, s, m); err != nil {
 		return err
 	}
-	if s.mariadb {
-		return s.do(ctx, "", admin.SetGlobal("read_only", m[modeNow]))
+	refusing := []admin.Variable{{Name: modeNow, Literal: "1"}}
+	if !s.mariadb {
+		refusing = append(refusing, admin.Variable{Name: modeSuper, Literal: m[modeSuper]})
 	}
-	return s.do(ctx, "", admin.SetGlobal("read_only", "1"), admin.SetGlobal("super_read_only", m[modeSuper]))
+	return admin.Close(ctx, s.orders(), s.opensWithin, refusing...)
 }
 
 // open makes a server take writes, and last for after a restart.
@@ -149,10 +150,11 @@ func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taki
 func (s *server) takeWrites(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", s.name(), 2*patience))
 	defer cancel()
-	return admin.Open(ctx, admin.Orders{
-		Name: s.name(), Value: s.value,
-		Do: func(ctx context.Context, statements ...string) error { return s.do(ctx, "", statements...) },
-	}, s.opensWithin)
+	return admin.Open(ctx, s.orders(), s.opensWithin)
+}
+
+func (s *server) orders() admin.Orders {
+	return admin.Orders{Name: s.name(), Value: s.value, Do: func(ctx context.Context, statements ...string) error { return s.do(ctx, "", statements...) }}
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

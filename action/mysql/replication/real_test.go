@@ -570,17 +570,38 @@ func stolenLock(w fixture) func(t *testing.T) {
 			t.Errorf("opened too late: %v, want that it surely stays closed", err)
 		}
 		closed("too late")
+		// Nor does it change what another has made of the server meanwhile: nobody would take writes.
+		promoted := func(context.Context) error {
+			defer time.Sleep(400 * time.Millisecond)
+			return holder.Exec(t.Context(), "SET GLOBAL read_only = 0", nil)
+		}
+		w.must(n3.open(cluster.WithOwner(t.Context(), promoted)))
+		taking := func(why string) {
+			t.Helper()
+			if m, err := modeOf(t.Context(), n3); err != nil || m[modeNow] != "0" {
+				t.Errorf("%s: n3 is %v, %v, want that it takes writes", why, m, err)
+			}
+		}
+		taking("opened too late, and by another meanwhile")
+		if err := setMode(cluster.WithOwner(t.Context(), late), n3, n3.refusing()); err == nil || !strings.Contains(err.Error(), "n3 is left as it is") {
+			t.Errorf("closed too late: %v", err)
+		}
+		taking("closed too late")
+		n3.opensWithin = admin.OpensWithin
+		w.must(setMode(t.Context(), n3, n3.refusing()))
 		// Whoever opens a server otherwise, such as one that it has restarted, gives the same order.
 		w.must(n3.do(t.Context(), "", "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = ON"))
 		c, _ := engine.As[engine.Configurable](db)
 		w.must(holder.Close()) // the lock is nobody's, as it is where a primary has the claim
 		w.must(c.Change(t.Context(), "read_only", "OFF"))
 		w.must(n3.do(t.Context(), "", "SET GLOBAL general_log = OFF", "SET GLOBAL log_output = 'FILE'"))
-		if orders, err := n3.value(t.Context(), "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SET GLOBAL read_only = IF(IS_USED_LOCK(%UTC_TIMESTAMP(6) <%'"); err != nil || orders != "1" {
+		if orders, err := n3.value(t.Context(), "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SET GLOBAL read_only = IF(IS_USED_LOCK(%UTC_TIMESTAMP(6) <%, 0, 99)'"); err != nil || orders != "1" {
 			t.Errorf("%s orders to take writes were void after a time, %v, want one", orders, err)
 		}
-		if m, err := modeOf(t.Context(), n3); err != nil || m[modeNow] != "0" {
-			t.Errorf("n3 is %v, %v, want that it takes writes", m, err)
+		taking("opened by Change")
+		w.must(c.Change(t.Context(), "read_only", "ON"))
+		if m, err := modeOf(t.Context(), n3); err != nil || m[modeNow] != "1" {
+			t.Errorf("n3 is %v, %v, want that it refuses writes", m, err)
 		}
 		w.must(setMode(t.Context(), n3, n3.refusing()))
 		// What was closed by hand for now alone is closed for its next start too before another is promoted.

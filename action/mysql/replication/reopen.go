@@ -26,8 +26,8 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	}
 	for _, o := range others {
 		switch {
-		case o.answers() && o.is.Primary():
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: %s would be a second primary", o.name, s.name()),
+		case o.takesWrites():
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s would be a second primary", o.name, o.despite(), s.name()),
 				Advice: "leave it read-only; mysql/rejoin -i node=" + s.name() + " makes it a replica of " + o.name}
 		case !o.answers() && resumed:
 			return &hint.PermanentError{

@@ -21,7 +21,7 @@ type server struct {
 	version string
 	dialect admin.Dialect
 
-	opensWithin time.Duration // how long it has to take writes after it was asked for its lock and its clock: less than a claim is held for
+	opensWithin time.Duration // how long it has to take writes or to refuse them after it was asked for its lock and its clock: less than a claim is held for
 }
 
 // serverOf asks a node what it is; without a name, the primary.

@@ -108,6 +108,51 @@ func TestAPromotionThatIsNotNeededStillFindsTheOtherPrimary(t *testing.T) {
 	}
 }
 
+// A server that lets clients write is one to be asked about, whatever it is set up to replicate from. After the steps that closed the old primary, a
+// replica that replicates is not: its primary was that one.
+func TestAPromotionIsRefusedBesideAServerThatLetsClientsWrite(t *testing.T) {
+	stopped := engine.Source{Address: "n2:3306"}
+	replicates := engine.Source{Address: "n3:3306", Receives: true, Applies: true}
+	for name, c := range map[string]struct {
+		source  engine.Source
+		old     string
+		refuses bool
+	}{
+		"its replication has stopped":                  {stopped, "", true},
+		"the same, where the old primary was closed":   {stopped, "n3", true},
+		"it replicates":                                {replicates, "", true},
+		"it replicates from the old primary until now": {replicates, "n3", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answers := func(statement string) (string, error) {
+				if strings.Contains(strings.ToLower(statement), "gtid") {
+					return "", nil
+				}
+				return "1", nil
+			}
+			n1 := &standIn{is: engine.ReplicationStatus{ServerID: "1", Sources: []engine.Source{c.source}}, answers: answers}
+			n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: answers}
+			on := standIns{"n1": n1, "n2": n2}.cluster(t)
+			s, err := serverOf(t.Context(), on, "n2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &promote{Node: "n2", Old: c.old}
+			err = refuseUnlessAlone(t.Context(), s)
+			if err == nil {
+				err = p.stillMost(t.Context(), s, n2.is, action.Facts{"uncompared_n1": ""})
+			}
+			var refused *hint.PermanentError
+			if c.refuses != (errors.As(err, &refused) && strings.HasPrefix(refused.Reason, "n1 accepts writes, although it is set up to replicate from "+c.source.Address)) || !c.refuses && err != nil {
+				t.Errorf("%v", err)
+			}
+			if c.refuses && !strings.Contains(refused.Advice, "mysql/promote -i node=n1") {
+				t.Errorf("advises %q", refused.Advice)
+			}
+		})
+	}
+}
+
 // A promotion by itself asks a person about nodes that do not answer. One after others steps does not: they have looked after the old primary.
 func TestAPromotionAsksAboutNodesThatDoNotAnswer(t *testing.T) {
 	n2 := &standIn{is: engine.ReplicationStatus{ServerID: "2", ReadOnly: true}, answers: func(statement string) (string, error) {

@@ -83,7 +83,11 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 	leave := accompany(ctx, c, f.service, slices.DeleteFunc(resumed, func(r string) bool { return r == f.run }))
 	defer leave()
 	if closing := e.Close(background); err != nil {
-		return sessionError{f.run, err}
+		lost := sessionError{run: f.run, err: err}
+		if st, err := f.service.State(background, f.run); err == nil {
+			lost.past = st.Past
+		}
+		return lost
 	} else if closing != nil {
 		return closing
 	}
@@ -92,8 +96,9 @@ func runSession(ctx context.Context, c console.Streams, f *follower, e *durable.
 
 // sessionError is why a run cannot go on for now.
 type sessionError struct {
-	run string
-	err error
+	run  string
+	err  error
+	past bool // another run has had its cluster: this one is only ended
 }
 
 func (e sessionError) Error() string { return fmt.Sprintf("run %s cannot continue: %v", e.run, e.err) }
@@ -105,7 +110,7 @@ func (e sessionError) Hint() string {
 	if claimed := (*action.ClaimedError)(nil); errors.As(e.err, &claimed) && claimed.Past() {
 		return journal.OfRun(claimed.Hint(), e.run) // to resume it would be refused again
 	}
-	how := (&journal.State{}).ContinueHint(e.run)
+	how := (&journal.State{Past: e.past}).ContinueHint(e.run)
 	var inner console.Hinted
 	if errors.As(e.err, &inner) && inner.Hint() != "" {
 		return journal.OfRun(inner.Hint(), e.run) + "; then " + how

@@ -23,8 +23,9 @@ type Dialect interface {
 	Filter(channel string, databases []string) []string
 	// FilterOption is the line of the option file that makes the filter last over a restart.
 	FilterOption(channel string, databases []string) (key, value string)
-	// RefuseWrites makes a server refuse the writes of everybody but replication, and waits for those that are under way.
-	RefuseWrites() []string
+	// RefusesBy are the variables by which a server refuses the writes of everybody but replication, and waits for those that are under way.
+	// None: who may write is not set by SQL.
+	RefusesBy() []Variable
 }
 
 // Source is where a channel takes its changes from.

@@ -76,7 +76,7 @@ func (MariaDB) FilterOption(channel string, databases []string) (key, value stri
 	return channel + ".replicate_do_db", strings.Join(databases, ",")
 }
 
-func (MariaDB) RefuseWrites() []string { return []string{SetGlobal("read_only", "ON")} }
+func (MariaDB) RefusesBy() []Variable { return []Variable{{"read_only", "1"}} }
 
 // Replicated is a query for what the server has replicated, from which it goes on; what it wrote itself is not in it.
 func (MariaDB) Replicated() string { return Global("gtid_slave_pos") }

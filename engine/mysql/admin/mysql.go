@@ -96,8 +96,8 @@ func (MySQL) FilterOption(channel string, databases []string) (key, value string
 	return "replicate_do_db", strings.Join(all, ",")
 }
 
-// RefuseWrites sets super_read_only, which refuses those too who may otherwise write on a read-only server, and read_only with it.
-func (MySQL) RefuseWrites() []string { return []string{SetGlobal("super_read_only", "ON")} }
+// RefusesBy is super_read_only, which refuses those too who may otherwise write on a read-only server, and sets read_only with it.
+func (MySQL) RefusesBy() []Variable { return []Variable{{"super_read_only", "1"}} }
 
 // Lacking is a query for what a server lacks of a set of GTIDs.
 func (MySQL) Lacking(set string) string {

@@ -29,6 +29,9 @@ type Orders struct {
 	Do    func(ctx context.Context, statements ...string) error
 }
 
+// Variable is a global variable of a server, and the literal that it is to have.
+type Variable struct{ Name, Literal string }
+
 // Open makes a server take writes that refuses them by read_only; on MySQL that takes super_read_only back too. One that takes them already is
 // left as it is. The order is void if the lock of the cluster changes hands after it was asked for, or the time is over, when the server executes
 // it: who sent it may be gone by then, and another server the primary. Any error but *StaysReadOnlyError leaves open whether it takes writes.
@@ -45,24 +48,56 @@ func tryOpen(ctx context.Context, server Orders, within time.Duration) (opens bo
 	if opens, err := takesWrites(ctx, server); opens || err != nil {
 		return opens, asReadOnly(err)
 	}
-	holder, err := server.Value(ctx, LockHolder(ClaimLock))
+	while, err := asItIs(ctx, server, within)
 	if err != nil {
 		return false, asReadOnly(err)
 	}
-	if holder == "" {
-		holder = "NULL"
-	}
-	until, err := server.Value(ctx, In(within))
-	if err != nil {
+	err = server.Do(ctx, while.set(Variable{"read_only", "0"}))
+	switch code := engine.CodeOf(err); {
+	case err == nil || code == Void:
+	case code != "": // it answered, and did not do it
 		return false, asReadOnly(err)
-	}
-	if err := server.Do(ctx, SetGlobalWhile(ClaimLock, holder, until, "read_only", "0", "1")); err != nil {
-		if engine.CodeOf(err) != "" { // it answered, and did not do it
-			err = asReadOnly(err)
-		}
+	default:
 		return false, err
 	}
 	return takesWrites(ctx, server)
+}
+
+// Close sets the variables by which a server refuses writes, one after the other. This order too is void if it comes too late: the server may have
+// become the primary meanwhile, and nobody would take writes.
+func Close(ctx context.Context, server Orders, within time.Duration, variables ...Variable) error {
+	for range 3 {
+		while, err := asItIs(ctx, server, within)
+		if err != nil {
+			return err
+		}
+		var statements []string
+		for _, v := range variables {
+			statements = append(statements, while.set(v))
+		}
+		if err := server.Do(ctx, statements...); engine.CodeOf(err) != Void {
+			return err
+		}
+	}
+	return fmt.Errorf("%s is left as it is: the lock %s changed hands while it was to be made read-only, or it took longer than %s", server.Name, ClaimLock, within)
+}
+
+// asItWas is the state of a server's lock at the time of an order, and until when the order holds, by the server's clock.
+type asItWas struct{ holder, until string }
+
+func asItIs(ctx context.Context, server Orders, within time.Duration) (is asItWas, err error) {
+	if is.holder, err = server.Value(ctx, LockHolder(ClaimLock)); err != nil {
+		return is, err
+	}
+	if is.holder == "" {
+		is.holder = "NULL"
+	}
+	is.until, err = server.Value(ctx, In(within))
+	return is, err
+}
+
+func (w asItWas) set(v Variable) string {
+	return SetGlobalWhile(ClaimLock, w.holder, w.until, v.Name, v.Literal)
 }
 
 // asReadOnly is an error before any order was given.

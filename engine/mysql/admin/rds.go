@@ -110,8 +110,8 @@ func (d RDS) Forget(channel string) []string {
 // Filter is nothing: a filter is the parameter replicate-do-db of the server's group, which no statement sets.
 func (RDS) Filter(string, []string) []string { return nil }
 
-// RefuseWrites is nothing: who may write is the parameter read_only of its group.
-func (RDS) RefuseWrites() []string { return nil }
+// RefusesBy is nothing: who may write is the parameter read_only of its group.
+func (RDS) RefusesBy() []Variable { return nil }
 
 // Unlogged keeps a statement with a secret out of the slow log; of the general log the administrator may not keep it out.
 func (RDS) Unlogged(text string) []string {

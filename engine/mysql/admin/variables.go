@@ -44,8 +44,15 @@ func In(d time.Duration) string {
 }
 
 // SetGlobalWhile sets a global variable as long as the same connection has a lock as when LockHolder said so, and a time that In gave has not
-// come; else to another value. The server judges that and sets it in one. A statement that lies in the socket of a server that hangs is executed
-// when it goes on, however long whoever sent it is gone: then it is too late.
-func SetGlobalWhile(lock, holder, until, name, literal, otherwise string) string {
-	return SetGlobal(name, "IF(IS_USED_LOCK("+Text(lock)+") <=> "+holder+" AND UTC_TIMESTAMP(6) < "+Text(until)+", "+literal+", "+otherwise+")")
+// come; else it is void. The server judges that and sets it in one. A statement that lies in the socket of a server that hangs is executed
+// when it goes on, however long whoever sent it is gone: then it is too late, whatever the server has become meanwhile.
+func SetGlobalWhile(lock, holder, until, name, literal string) string {
+	return SetGlobal(name, "IF(IS_USED_LOCK("+Text(lock)+") <=> "+holder+" AND UTC_TIMESTAMP(6) < "+Text(until)+", "+literal+", "+noValue+")")
 }
+
+// noValue is none of any variable with few values: the server refuses it, with the code of Void, and leaves the variable as it is. Its own value
+// would not do: read a moment before another session changes it, it would be put back.
+const noValue = "99"
+
+// Void is the code of the error with which a server refuses a statement of SetGlobalWhile that came too late (ER_WRONG_VALUE_FOR_VAR).
+const Void = "1231"
