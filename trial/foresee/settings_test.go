@@ -23,16 +23,16 @@ func (a *asked) Find(_ context.Context, _ infra.Machine, r engine.Release, _ str
 	return engine.Distribution{Release: r, Exact: "1.0"}, nil
 }
 
-func (a *asked) CheckSettings(_ context.Context, _ infra.Machine, nodes ...engine.Node) error {
+func (a *asked) CheckSettings(_ context.Context, _ infra.Machine, nodes ...engine.Node) ([]engine.Rounded, error) {
 	a.checks++
 	for _, n := range nodes {
 		for name := range n.Config {
 			if n.Dist.Exact == "" || name != "known" && name != "plugin_load_add" && !(name == "audit_mode" && slices.ContainsFunc(nodes, loadsPlugin)) {
-				return fmt.Errorf("%s: there is no setting %s", n.Dist.Exact, name)
+				return nil, fmt.Errorf("%s: there is no setting %s", n.Dist.Exact, name)
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // The program is asked once for all cells, and cell by cell only where it does not take a setting, so that the cell is named.

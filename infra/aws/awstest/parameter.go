@@ -28,6 +28,9 @@ func (s *ParameterGroups) Add(group, name, value string, static bool) {
 	s.all[group][name] = &parameter{value: value, static: static}
 }
 
+// allowed are the values that RDS for MySQL 8.0 names for some parameters.
+var allowed = map[string]string{"max_connections": "1-100000", "read_only": "0,1,{TRUEIFREPLICA}"}
+
 func (s *ParameterGroups) describe(q url.Values) (string, error) {
 	group, there := s.all[q.Get("DBParameterGroupName")]
 	if !there {
@@ -48,7 +51,7 @@ func (s *ParameterGroups) describe(q url.Values) (string, error) {
 		if p.due != "" {
 			value = p.due
 		}
-		all += "<Parameter>" + el("ParameterName", name) + el("ParameterValue", value) + el("ApplyType", kind) + el("IsModifiable", "true") + "</Parameter>"
+		all += "<Parameter>" + el("ParameterName", name) + el("ParameterValue", value) + el("ApplyType", kind) + el("IsModifiable", "true") + el("AllowedValues", allowed[name]) + "</Parameter>"
 	}
 	return "<Parameters>" + all + "</Parameters>", nil
 }
