@@ -115,7 +115,7 @@ func (d described) misfit(value string) (takes string, told bool) {
 		return "", true
 	case d.kind == "ENUM" && d.values != "":
 		values := strings.Split(d.values, ",")
-		is := func(one string) bool { return strings.EqualFold(word(one), word(value)) }
+		is := func(one string) bool { return strings.EqualFold(one, value) }
 		if n, err := strconv.Atoi(value); (err != nil || n < 0 || n >= len(values)) && !slices.ContainsFunc(values, is) && !isSwitch(value, values) {
 			return "one of " + strings.Join(values, ", "), true
 		}
