@@ -148,18 +148,18 @@ func (b *Runbook) impossible(steps []Step, env, usual map[string]any) error {
 	return nil
 }
 
-// Settings are those that the steps give servers that are done whatever the cluster is, as far as the inputs tell.
-func (b *Runbook) Settings(inputs map[string]any) []map[string]string {
-	return b.settings(b.Steps, map[string]any{"inputs": inputs})
+// SettingsOf are those that a runbook's steps give servers which are done whatever the cluster is, as far as the inputs tell.
+func SettingsOf(b *Runbook, inputs map[string]any) []map[string]string {
+	return settingsIn(b, b.Steps, map[string]any{"inputs": inputs})
 }
 
-func (b *Runbook) settings(steps []Step, env map[string]any) (all []map[string]string) {
+func settingsIn(b *Runbook, steps []Step, env map[string]any) (all []map[string]string) {
 	for i := range steps {
 		s := &steps[i]
 		if !b.surelyDone(s, env) {
 			continue
 		}
-		all = append(all, b.settings(s.Steps, env)...)
+		all = append(all, settingsIn(b, s.Steps, env)...)
 		task, err := known(b, s, env)
 		changes, are := task.(action.SettingsChanger)
 		if err != nil || !are {

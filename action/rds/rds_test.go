@@ -61,6 +61,7 @@ func (w *fixture) fill(*testing.T) {
 	i.ID, i.Source = "orders-2", "orders"
 	w.Instances.Add(i)
 	w.ParameterGroups.Add("own", "max_connections", "151", false)
+	w.ParameterGroups.Allow("own", "max_connections", "1-100000")
 	w.ParameterGroups.Add("own", "innodb_log_file_size", "", true)
 	w.Clusters.Add("shop", "aurora-mysql", "orders", "orders-2")
 	w.Endpoints.Add("shop", "every")

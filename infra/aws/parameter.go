@@ -22,6 +22,7 @@ type Parameter struct {
 	Allowed    string // values and ranges, as RDS writes them: 1-100000, or ON,OFF; "": RDS does not say
 }
 
+// allowedRange is of numbers. RDS writes them with their sign and point.
 var allowedRange = regexp.MustCompile(`^(-?[\d.]+)-(-?[\d.]+)$`)
 
 // Allows tells whether RDS would take a value, as far as it says so. Formulas it computes itself.

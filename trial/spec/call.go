@@ -196,7 +196,7 @@ func (c Call) Settings(p Parts) []map[string]string {
 		if err != nil {
 			return nil // it is refused where it is read
 		}
-		return c.Book.Settings(inputs)
+		return runbook.SettingsOf(c.Book, inputs)
 	}
 	f, known := p.Fault(c.Change)
 	if !known {
