@@ -44,22 +44,23 @@ func TestCommandsThatAreAdvisedAreParsed(t *testing.T) {
 // The check above finds what it is for.
 func TestAnAdvisedCommandThatCannotBeTypedIsFound(t *testing.T) {
 	for text, ok := range map[string]bool{
-		"plimsoll runbook resume RUN continues it":                           true,
-		"plimsoll runbook resume %[1]s continues it":                         true,
-		"plimsoll runbook resume, if it is yours":                            false,
-		"plimsoll runbook resume RUN RUN":                                    false,
-		"plimsoll lab up":                                                    false,
-		"plimsoll lab up mariadb --name shop":                                true,
-		"plimsoll lab down VALUE":                                            true,
-		"plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE":   true,
-		"plimsoll runbook plan mysql/promote -i":                             false,
-		"plimsoll runbook cancel RUN --leave":                                false,
-		"plimsoll runbook cancel RUN --leave REASON, and begin another":      true,
-		"plimsoll runbook status VALUE --limit many":                         true, // an unknown flag is TestMessagesNameCommandsThatExist's
-		"plimsoll load run --target TARGET --duration many":                  false,
-		"plimsoll load run --target TARGET --duration DURATION":              true,
-		"plimsoll superdisk status shows those it has":                       true,
-		"plimsoll trial validate FILE --cluster NAME, or plimsoll lab list.": true,
+		"plimsoll runbook resume RUN continues it":                            true,
+		"plimsoll runbook resume %[1]s continues it":                          true,
+		"plimsoll runbook resume, if it is yours":                             false,
+		"plimsoll runbook resume RUN RUN":                                     false,
+		"plimsoll lab up":                                                     false,
+		"plimsoll lab up mariadb --name shop":                                 true,
+		"plimsoll lab down VALUE":                                             true,
+		"plimsoll lab shell NAME --execute 'SHOW REPLICA STATUS', or another": true,
+		"plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE":    true,
+		"plimsoll runbook plan mysql/promote -i":                              false,
+		"plimsoll runbook cancel RUN --leave":                                 false,
+		"plimsoll runbook cancel RUN --leave REASON, and begin another":       true,
+		"plimsoll runbook status VALUE --limit many":                          true, // an unknown flag is TestMessagesNameCommandsThatExist's
+		"plimsoll load run --target TARGET --duration many":                   false,
+		"plimsoll load run --target TARGET --duration DURATION":               true,
+		"plimsoll superdisk status shows those it has":                        true,
+		"plimsoll trial validate FILE --cluster NAME, or plimsoll lab list.":  true,
 	} {
 		for _, said := range commandsIn(text) {
 			if c := typedIn(said); c == nil || (c.wrong(true) == "") != ok {
@@ -84,7 +85,7 @@ var (
 
 // typedIn reads a command of which prose may follow; nil where the text names none.
 func typedIn(said string) *typedCommand {
-	words := strings.Fields(said)
+	words := quotedTogether(strings.Fields(said))
 	cmd, ended := newRoot(console.Streams{}), false
 	at := 0
 	for ; at < len(words) && !ended; at++ {
@@ -120,6 +121,22 @@ func typedIn(said string) *typedCommand {
 		}
 	}
 	return c
+}
+
+// quotedTogether puts the words together that stand in one pair of quotes.
+func quotedTogether(words []string) (all []string) {
+	open := false
+	for _, w := range words {
+		if open {
+			all[len(all)-1] += " " + w
+		} else {
+			all = append(all, w)
+		}
+		if begins := strings.HasPrefix(w, "'") && !open; begins || open {
+			open = !strings.HasSuffix(ends.ReplaceAllString(w, ""), "'") || begins && len(w) == 1
+		}
+	}
+	return all
 }
 
 func (c *typedCommand) flag(word string) *pflag.Flag {
