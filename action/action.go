@@ -86,6 +86,11 @@ type ApprovalDemander interface {
 	ApprovalReason(f CheckResult) string
 }
 
+// SettingsChanger is a task that gives servers settings: what would read them can be asked about them beforehand.
+type SettingsChanger interface {
+	Settings() map[string]string
+}
+
 // Validator refuses inputs that can never work.
 type Validator interface{ Validate() error }
 

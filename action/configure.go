@@ -22,7 +22,13 @@ type configure struct {
 	Config map[string]string `yaml:"config,required" doc:"Settings, on top of the existing ones."`
 }
 
-var _ Undoer = (*configure)(nil)
+var (
+	_ Undoer          = (*configure)(nil)
+	_ SettingsChanger = (*configure)(nil)
+)
+
+// Settings are those on top of the existing ones.
+func (c *configure) Settings() map[string]string { return c.Config }
 
 func (c *configure) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
 

@@ -98,7 +98,7 @@ func CheckWatched(expression string) error {
 			if near != "" {
 				return hint.With(err, fmt.Sprintf("did you mean %q?", near))
 			}
-			return hint.With(err, "docs/watch.md lists the series; an instance shows its own at /metrics of plimsoll watch --listen")
+			return hint.With(err, "docs/watch.md lists the series; an instance shows its own at /metrics of plimsoll watch with --listen")
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ type Restorer interface {
 // OnlyInALab is the refusal of what a server, or a cluster, does not offer.
 func OnlyInALab(what, name string) error {
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s of %s is not possible: Plimsoll does that to clusters of its own only", what, name),
-		Advice: "use a lab: plimsoll lab up, or cluster: {engine: …} in a trial"}
+		Advice: "use a lab: plimsoll lab up PRODUCT, or cluster: {engine: …} in a trial"}
 }
 
 var _ Reconfigurable = readOnlyServer{}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"strings"
 
@@ -122,8 +123,16 @@ type Meshed interface {
 
 // SettingsChecker is a Launcher whose servers can be asked whether they take some settings, without one being started.
 type SettingsChecker interface {
-	// CheckSettings refuses the first setting of some nodes, of one distribution that is there, that its server does not have or cannot set so.
-	CheckSettings(ctx context.Context, m infra.Machine, nodes ...Node) error
+	// CheckSettings refuses the first setting of some nodes, of one distribution that is there, that its server does not have, cannot set so, or
+	// would make something else of without an error. It returns those that the server would round.
+	CheckSettings(ctx context.Context, m infra.Machine, nodes ...Node) ([]Rounded, error)
+}
+
+// Rounded is a setting that a server keeps in whole blocks: it runs with a value that is near to what was written.
+type Rounded struct{ Setting, Wrote, Becomes string }
+
+func (r Rounded) String() string {
+	return fmt.Sprintf("the server rounds %s = %s and would run with %s", r.Setting, r.Wrote, r.Becomes)
 }
 
 // Tooled is a Launcher whose servers have a tool of their own for what their protocol cannot be asked, such as nodetool.

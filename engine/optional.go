@@ -18,6 +18,8 @@ type Configurable interface {
 	SameValue(name, wrote, shown string) bool
 	// WhyInvalid says beforehand why a setting cannot be, with the nearest name if there is none of that name; "" if it may be: not all can be told.
 	WhyInvalid(ctx context.Context, name, value string) (why string, err error)
+	// Becomes tells beforehand what the server rounds a valid value to; "" where it uses the value as it is, or does not say so before.
+	Becomes(ctx context.Context, name, value string) (string, error)
 	// NeedsRestart tells beforehand whether only a restart changes a setting; not known where the server does not say so before
 	// one is changed.
 	NeedsRestart(ctx context.Context, name string) (needs, known bool, err error)

@@ -107,10 +107,13 @@ func (m *member) configure(ctx context.Context) error {
 }
 
 // accepts refuses settings of the cluster with which the server cannot run.
-func (m *member) accepts(config map[string]string) error {
+func (m *member) accepts(ctx context.Context, config map[string]string) error {
 	proposed := m.Node
 	proposed.Config = nodeRecord{Config: config, Own: m.record.own(m.Name)}.settings()
 	if _, err := m.launcher.Needs(proposed); err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	if err := m.deps.checkSettings(ctx, m.launcher, proposed); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return nil

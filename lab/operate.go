@@ -44,7 +44,7 @@ func (c *Cluster) Reconfigure(ctx context.Context, config map[string]string, nod
 	return c.each(ctx, nodes, func(ctx context.Context, m *member) error {
 		running := m.state() != Stopped
 		if running {
-			if err := m.accepts(config); err != nil {
+			if err := m.accepts(ctx, config); err != nil {
 				return err
 			}
 		}

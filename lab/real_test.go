@@ -247,9 +247,11 @@ func TestRealRefusals(t *testing.T) {
 		says, hints string
 	}{
 		"port taken":         {lab.Spec{Port: port}, fmt.Sprintf("port %d is taken", port), "ss -ltnp"},
-		"unknown variable":   {lab.Spec{Config: config{"innodb_flush_log_at_trx_comit": "2"}}, "n1: make the data folder: this server has no variable innodb_flush_log_at_trx_comit", "did you mean innodb_flush_log_at_trx_commit?"},
+		"unknown variable":   {lab.Spec{Config: config{"innodb_flush_log_at_trx_comit": "2"}}, "this server has no variable innodb_flush_log_at_trx_comit", "did you mean innodb_flush_log_at_trx_commit?"},
 		"too little memory":  {lab.Spec{Nodes: 2, Config: config{"innodb_buffer_pool_size": "4T"}}, "too little memory: 2 nodes would need 8192 GiB", "lower innodb_buffer_pool_size"},
 		"too little disk":    {lab.Spec{Config: config{"innodb_log_file_size": "100T"}}, "too little disk", "PLIMSOLL_HOME"},
+		"not a number":       {lab.Spec{Config: config{"innodb_flush_log_at_trx_commit": "true"}}, "innodb_flush_log_at_trx_commit cannot be true: valid is a number, and the server would make it 0", ""},
+		"out of bounds":      {lab.Spec{Config: config{"sort_buffer_size": "1"}}, "sort_buffer_size cannot be 1: the server would make it 1024", ""},
 		"what the lab makes": {lab.Spec{Config: config{"datadir": "/var/lib/mysql"}}, "setting datadir cannot be changed", ""},
 		"a version":          {lab.Spec{Version: "5.5"}, "mariadb 5.5 is not installed", "11.4 or 10.11"},
 	} {

@@ -69,7 +69,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 	return newCluster(d, launcher, r, at.release, unlock), nil
 }
 
-// found checks that there is room for a cluster, and writes down what is to be known of it.
+// found checks that there is room for a cluster and that its servers take its settings, and writes down what is to be known of it.
 func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) error {
 	if r.Machines != nil {
 		if err := r.Machines.fit(launcher, r.nodeAt(0)); err != nil {
@@ -81,6 +81,9 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) er
 		nodes = append(nodes, r.nodeAt(i))
 	}
 	if err := d.checkRoom(ctx, launcher, nodes); err != nil {
+		return err
+	}
+	if err := d.checkSettings(ctx, launcher, nodes[0]); err != nil {
 		return err
 	}
 	if r.layered() {

@@ -148,27 +148,68 @@ func (b *Runbook) impossible(steps []Step, env, usual map[string]any) error {
 	return nil
 }
 
+// SettingsOf are those that a runbook's steps give servers which are done whatever the cluster is, as far as the inputs tell.
+func SettingsOf(b *Runbook, inputs map[string]any) []map[string]string {
+	return settingsIn(b, b.Steps, map[string]any{"inputs": inputs})
+}
+
+func settingsIn(b *Runbook, steps []Step, env map[string]any) (all []map[string]string) {
+	for i := range steps {
+		s := &steps[i]
+		if !b.surelyDone(s, env) {
+			continue
+		}
+		all = append(all, settingsIn(b, s.Steps, env)...)
+		task, err := known(b, s, env)
+		changes, are := task.(action.SettingsChanger)
+		if err != nil || !are {
+			continue
+		}
+		given := map[string]string{}
+		for name, value := range changes.Settings() {
+			if name != notKnown && value != notKnown {
+				given[name] = value
+			}
+		}
+		if len(given) > 0 {
+			all = append(all, given)
+		}
+	}
+	return all
+}
+
+// notKnown stands for a value that only a run knows.
+const notKnown = "unknown"
+
 // refusal is why an action refuses the inputs of a step, as far as they are known; nil where an expression cannot be computed yet.
 func refusal(b *Runbook, s *Step, env map[string]any) error {
+	_, err := known(b, s, env)
+	return err
+}
+
+// known is the task of a step, as far as its inputs are known; nil for a group, and where an expression cannot be computed yet.
+func known(b *Runbook, s *Step, env map[string]any) (action.Task, error) {
+	if s.Uses == "" {
+		return nil, nil
+	}
 	with := s.With
 	if with != nil && with.Kind == document.Mapping {
 		with = with.Clone()
 		for _, e := range s.With.Entries {
 			if hasExpression(e.Value) && !ofInputs(e.Value) {
-				with.Put(e.Key, &document.Node{Kind: document.Scalar, Text: "unknown"})
+				with.Put(e.Key, &document.Node{Kind: document.Scalar, Text: notKnown})
 			}
 		}
 	}
 	with, err := b.FillNode(with, env)
 	if err != nil {
-		return nil //nolint:nilerr // the plan tells
+		return nil, nil //nolint:nilerr // the plan tells
 	}
 	values := map[string]any{}
 	if with != nil {
 		values, _ = with.Plain().(map[string]any)
 	}
-	_, err = b.Bind(s.Uses, values)
-	return err
+	return b.Bind(s.Uses, values)
 }
 
 // surelyDone tells whether a step is not skipped, as far as the inputs tell.

@@ -215,6 +215,15 @@ func approvesWithoutScripts(t *testing.T, l browser.Look) {
 	if !h.has("removed") {
 		t.Error("it was approved, and not done")
 	}
+	h.write("word", "hello\n") // what the next runbook writes
+	b.Open(h.url+"/runbooks/test/quick?cluster=orders", l)
+	press("Plan")
+	b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
+	var buttons []string
+	b.Eval(`[...document.querySelectorAll("main .acts button")].map(e => e.className + ":" + e.textContent.trim())`, &buttons)
+	if !slices.Equal(buttons, []string{":Begin a run that only checks"}) {
+		t.Errorf("where there is nothing to do, the page offers %q", buttons)
+	}
 }
 
 // What happens is shown without a reload, and what a person was writing stays.

@@ -61,6 +61,22 @@ func TestAPlanThatChangedIsNotBegun(t *testing.T) {
 	}
 }
 
+// Where all is so already, the page says so as the command line does, and offers a run only as what it is.
+func TestAPlanWithNothingToDoSaysSo(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	const idle, begins, checks = "There is nothing to do: ", `<button class="main">Begin the run</button>`, "<button>Begin a run that only checks</button>"
+	before := v.post("/plan", "runbook", "test/quick", "cluster", "orders").body
+	if strings.Contains(before, idle) || !strings.Contains(before, begins) || strings.Contains(before, checks) {
+		t.Errorf("with something to do: %s", before)
+	}
+	h.write("word", "hello\n")
+	after := v.post("/plan", "runbook", "test/quick", "cluster", "orders").body
+	if !strings.Contains(after, idle) || strings.Contains(after, begins) || !strings.Contains(after, checks) {
+		t.Errorf("with nothing to do: %s", after)
+	}
+}
+
 func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()

@@ -124,6 +124,7 @@ type planPage struct {
 	Product     string        `json:"product,omitempty"`
 	Hash        string        `json:"hash"`
 	Steps       []planRow     `json:"steps"`
+	NothingToDo bool          `json:"nothing_to_do,omitempty"` // all that a run would change is so already
 	Inputs      []fact        `json:"inputs,omitempty"`
 	Rails       []railRow     `json:"guardrails,omitempty"`
 	Gate        gateView      `json:"gate"`
@@ -248,7 +249,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 	h := p.Header
 	v := planPage{
 		Runbook: name, Cluster: h.Cluster, Clusters: h.Clusters, Environment: h.Environment, Product: strings.TrimSpace(h.Product + " " + h.Version),
-		Hash: h.Plan.Hash, Steps: planRows(h.Plan), Inputs: factsOf(h.Inputs), Expected: p.Expected, Said: said,
+		Hash: h.Plan.Hash, Steps: planRows(h.Plan), NothingToDo: h.Plan.NothingToDo(), Inputs: factsOf(h.Inputs), Expected: p.Expected, Said: said,
 		Cautions: cautionsOf(p),
 		Gate: gateView{
 			Needed: p.Gate.Needed, Passed: p.Gate.Passed, Why: p.Gate.Why, Open: p.Gate.Open(),
@@ -263,6 +264,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 	case v.Gate.Missing: // neither would be begun: the refusal says what comes before
 	case v.Gate.Open:
 		v.Command = typed("run", name, h.Cluster, said, "--plan", h.Plan.Hash)
+	case v.NothingToDo: // and nothing to rehearse
 	default:
 		v.Command = typed("rehearse", name, h.Cluster, said)
 	}

@@ -30,6 +30,16 @@ func TestThePlanOfAClosedGateSaysHowToRehearse(t *testing.T) {
 	}
 }
 
+// Where there is nothing to do, a closed gate is no reason to rehearse.
+func TestThePlanOfAClosedGateWithNothingToDoAsksForNoRehearsal(t *testing.T) {
+	done := journal.Plan{Hash: "a1", Steps: []journal.PlanStep{{Key: "set", Uses: "mysql.set-variable", Effect: action.Reversible, State: action.Satisfied}}}
+	p := &execute.Prepared{Header: journal.Header{Cluster: "shop", Plan: done}, Gate: plan.GateState{Needed: 3}}
+	v := planView("mysql/set-variable", p, nil)
+	if page := shown(t, "plan", v); v.Command != "" || !strings.Contains(page, "There is nothing to do: ") || !strings.Contains(page, ">closed<") {
+		t.Errorf("%q: %s", v.Command, page)
+	}
+}
+
 // The guardrail that holds the run says so behind its name, and the end of its hold is told in the same words on the page and on the command line.
 func TestAGuardrailHoldsTheRun(t *testing.T) {
 	p := &execute.Prepared{Header: journal.Header{Cluster: "shop"}, Gate: plan.GateState{None: "it only looks"}}

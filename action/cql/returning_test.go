@@ -34,6 +34,7 @@ func (h *homecoming) Hints(context.Context) ([]engine.Hint, error)             {
 func (h *homecoming) Change(context.Context, string, string) error             { return errors.New("not played") }
 func (h *homecoming) SameValue(_, a, b string) bool                            { return a == b }
 func (*homecoming) WhyInvalid(context.Context, string, string) (string, error) { return "", nil }
+func (*homecoming) Becomes(context.Context, string, string) (string, error)    { return "", nil }
 func (*homecoming) NeedsRestart(context.Context, string) (needs, known bool, err error) {
 	return false, false, nil
 }

@@ -23,7 +23,13 @@ type setting struct {
 	Value string `yaml:"value,required" doc:"Its value as in cassandra.yaml, in one line."`
 }
 
-var _ action.Undoer = (*setting)(nil)
+var (
+	_ action.Undoer          = (*setting)(nil)
+	_ action.SettingsChanger = (*setting)(nil)
+)
+
+// Settings are the setting and its value.
+func (s *setting) Settings() map[string]string { return map[string]string{s.Name: s.Value} }
 
 func (s *setting) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}

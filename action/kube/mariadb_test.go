@@ -218,6 +218,7 @@ func TestWhatMariaDBOperatorIsNotAskedFor(t *testing.T) {
 	w.refused(t, "kube.switchover", "pod: other-1", "has no pod other-1")
 	w.refused(t, "kube.replace-node", "pod: shop-1", "no way to replace")
 	w.refused(t, "kube.set-parameter", "{name: no_such, value: 1}", "does not show no_such")
+	w.refused(t, "kube.set-parameter", "{name: max_connections, value: abc}", "max_connections cannot be abc")
 	for field, then := range map[string]struct {
 		value            any
 		name, with, want string

@@ -88,7 +88,27 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		unsettled(&f, r, waits)
 		return f, nil
 	}
+	if err := a.fits(ctx, on); err != nil {
+		return f, err
+	}
 	return f, r.api.Try(ctx, r.kind, r.Object, edits...)
+}
+
+// fits refuses a value that a server says it would not take: it would not start with it, or would run with another one.
+func (a *parameter) fits(ctx context.Context, on *cluster.Cluster) error {
+	db, err := on.Database(ctx, "")
+	if err != nil {
+		return err
+	}
+	judge, can := engine.As[engine.Configurable](db)
+	if !can {
+		return nil // which shown has refused
+	}
+	why, err := judge.WhyInvalid(ctx, a.Name, a.Value)
+	if err != nil || why == "" {
+		return err
+	}
+	return &hint.PermanentError{Reason: why, Advice: "choose another value"}
 }
 
 // ApprovalReason tells what comes of it.

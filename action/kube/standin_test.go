@@ -223,9 +223,15 @@ func (d database) Setting(_ context.Context, name string) (string, error) {
 	}
 	return value, nil
 }
-func (database) Change(context.Context, string, string) error               { return errors.New("not here") }
-func (database) SameValue(_, wrote, shown string) bool                      { return wrote == shown }
-func (database) WhyInvalid(context.Context, string, string) (string, error) { return "", nil }
+func (database) Change(context.Context, string, string) error { return errors.New("not here") }
+func (database) SameValue(_, wrote, shown string) bool        { return wrote == shown }
+func (database) WhyInvalid(_ context.Context, name, value string) (string, error) {
+	if value == "abc" {
+		return name + " cannot be abc: valid is a whole number", nil
+	}
+	return "", nil
+}
+func (database) Becomes(context.Context, string, string) (string, error) { return "", nil }
 func (database) NeedsRestart(context.Context, string) (needs, known bool, err error) {
 	return false, false, nil
 }

@@ -31,6 +31,7 @@ func (s *settings) Change(_ context.Context, name, value string) error {
 }
 func (*settings) SameValue(_, wrote, shown string) bool                      { return wrote == shown }
 func (*settings) WhyInvalid(context.Context, string, string) (string, error) { return "", nil }
+func (*settings) Becomes(context.Context, string, string) (string, error)    { return "", nil }
 func (*settings) NeedsRestart(context.Context, string) (needs, known bool, _ error) {
 	return false, true, nil
 }

@@ -42,7 +42,11 @@ var (
 	_ action.Undoer           = (*variable)(nil)
 	_ action.ApprovalDemander = (*variable)(nil)
 	_ action.Validator        = (*variable)(nil)
+	_ action.SettingsChanger  = (*variable)(nil)
 )
+
+// Settings are the variable and its value.
+func (v *variable) Settings() map[string]string { return map[string]string{v.Name: v.Value} }
 
 // now and later tell when the value is to hold.
 func (v *variable) now() bool   { return v.Persist != persistOnly }
@@ -92,7 +96,7 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return f, err
 	}
-	if err := v.valid(ctx, db); err != nil {
+	if f.Reason, err = v.valid(ctx, db); err != nil {
 		return f, err
 	}
 	if v.now() {
@@ -124,20 +128,24 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 	return f, nil
 }
 
-// valid refuses, as far as the server tells it beforehand, a value that the variable does not take.
-func (v *variable) valid(ctx context.Context, db engine.Database) error {
+// valid refuses, as far as the server tells it beforehand, a value that the variable does not take, and says what the server rounds one to.
+func (v *variable) valid(ctx context.Context, db engine.Database) (rounded string, err error) {
 	judge, can := engine.As[engine.Configurable](db)
 	if !can {
-		return nil
+		return "", nil
 	}
 	why, err := judge.WhyInvalid(ctx, v.Name, v.Value)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if why != "" {
-		return &hint.PermanentError{Reason: why, Advice: "choose another value"}
+		return "", &hint.PermanentError{Reason: why, Advice: "choose another value"}
 	}
-	return nil
+	becomes, err := judge.Becomes(ctx, v.Name, v.Value)
+	if err != nil || becomes == "" {
+		return "", err
+	}
+	return engine.Rounded{Setting: variableName(v.Name), Wrote: v.Value, Becomes: becomes}.String(), nil
 }
 
 // changesLive refuses, as far as the server tells it beforehand, a variable that takes another value only by a restart.

@@ -61,6 +61,7 @@ func (w *fixture) fill(*testing.T) {
 	i.ID, i.Source = "orders-2", "orders"
 	w.Instances.Add(i)
 	w.ParameterGroups.Add("own", "max_connections", "151", false)
+	w.ParameterGroups.Allow("own", "max_connections", "1-100000")
 	w.ParameterGroups.Add("own", "innodb_log_file_size", "", true)
 	w.Clusters.Add("shop", "aurora-mysql", "orders", "orders-2")
 	w.Endpoints.Add("shop", "every")
@@ -257,6 +258,7 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 		"a smaller volume":       {"rds.modify-storage", "{node: db1, gib: 50}", "never shrinks"},
 		"a default group":        {"rds.set-parameter", `{node: db1, name: max_connections, value: "1"}`, "which belongs to AWS"},
 		"another's instance":     {"rds.create-replica", "{node: db2, name: orders}", "not a replica of orders-2"},
+		"a value that is none":   {"rds.set-parameter", `{node: db1, name: max_connections, value: abc}`, "max_connections cannot be abc: RDS allows 1-100000"},
 		"an endpoint it lacks":   {"aurora.serve", "{node: db2, endpoints: [report]}", "has no custom endpoint report"},
 		"a cluster not ours":     {"aurora.delete-clone", "{name: shop}", "not a clone that Plimsoll created"},
 		"a member of Aurora":     {"rds.promote", "{node: db2}", "aurora/failover"},
@@ -267,6 +269,9 @@ func TestWhatWouldDoMoreThanIsMeantIsRefused(t *testing.T) {
 			case "rds.modify-class":
 				w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql", Pending: map[string]string{"MultiAZ": "true"}})
 			case "rds.set-parameter":
+				if !strings.HasPrefix(name, "a default") {
+					break
+				}
 				w.Instances.Add(awstest.Instance{ID: "orders", Class: "db.m5.large", Engine: "mysql"})
 			}
 			_, err := w.bind(t, c.action, c.with).Check(t.Context(), w.on)

@@ -140,6 +140,9 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if !p.Modifiable {
 		return f, &hint.PermanentError{Reason: fmt.Sprintf("RDS does not allow changes of %s", a.Name)}
 	}
+	if !p.Allows(a.Value) {
+		return f, &hint.PermanentError{Reason: fmt.Sprintf("%s cannot be %s: RDS allows %s", a.Name, a.Value, p.Allowed), Advice: "choose another value; sizes are in bytes, without a unit"}
+	}
 	of, err := a.sharers(ctx, on, r, i)
 	if err != nil {
 		return f, err

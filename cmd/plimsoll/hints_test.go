@@ -124,22 +124,7 @@ func wrongCommand(root *cobra.Command, said string, isHint bool) string {
 // eachText gives every text that stands in the program, and whether it is in a hint.
 func eachText(t *testing.T, each func(where, text string, isHint bool)) {
 	t.Helper()
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "bin" || entry.Name() == "remote") {
-			return filepath.SkipDir
-		}
-		if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
-		}
+	eachFile(t, func(where func(token.Pos) string, file *ast.File) {
 		hints := map[ast.Node]bool{}
 		ast.Inspect(file, func(n ast.Node) bool {
 			for _, h := range hintsOf(n) {
@@ -156,13 +141,36 @@ func eachText(t *testing.T, each func(where, text string, isHint bool)) {
 				}
 				if text, is := in.(*ast.BasicLit); is && text.Kind == token.STRING {
 					if value, err := strconv.Unquote(text.Value); err == nil {
-						each(strings.TrimPrefix(files.Position(text.Pos()).String(), "../../"), value, isHint)
+						each(where(text.Pos()), value, isHint)
 					}
 				}
 				return true
 			})
 		}
 		within(file, false)
+	})
+}
+
+// eachFile gives every file of the program, and how a place in it is written.
+func eachFile(t *testing.T, each func(where func(token.Pos) string, file *ast.File)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "bin" || entry.Name() == "remote") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		each(func(at token.Pos) string { return strings.TrimPrefix(files.Position(at).String(), "../../") }, file)
 		return nil
 	})
 	if err != nil {

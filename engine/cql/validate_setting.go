@@ -33,6 +33,9 @@ func (d *database) WhyInvalid(ctx context.Context, name, value string) (string, 
 	return "", nil
 }
 
+// Becomes tells nothing: Cassandra refuses what it would not use.
+func (d *database) Becomes(context.Context, string, string) (string, error) { return "", nil }
+
 // unmade says why no lab would give a server a setting; "" if it would.
 func unmade(name, value string) string {
 	if _, err := settingsOf(engine.Node{Config: map[string]string{name: value}}); err != nil {

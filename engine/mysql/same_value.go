@@ -9,9 +9,10 @@ import (
 )
 
 // SameValue compares a value as a person wrote it, in a configuration or a command, with what the server shows of it.
-func (c *control) SameValue(name, wrote, shown string) bool {
-	return sameValue(variableName(name), wrote, shown)
-}
+func (c *control) SameValue(name, wrote, shown string) bool { return SameValue(name, wrote, shown) }
+
+// SameValue is that of every server.
+func SameValue(name, wrote, shown string) bool { return sameValue(variableName(name), wrote, shown) }
 
 func sameValue(name, wrote, shown string) bool {
 	wrote, shown = strings.TrimSpace(wrote), strings.TrimSpace(shown)

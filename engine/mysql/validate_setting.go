@@ -16,26 +16,62 @@ import (
 type described struct {
 	kind     string // INT UNSIGNED, ENUM, BOOLEAN, Integer, Numeric and the like
 	min, max string
-	values   string // of an enum, with commas
+	block    string // a number is a multiple of it, or is rounded down to one
+	values   string // of an enum or a set, with commas
 	readOnly string // YES, NO; "" where the server does not tell
 }
 
+// judgement is what is known of a value before a variable gets it.
+type judgement struct {
+	why     string // it cannot be; "": it may be
+	becomes string // what the server rounds it to; "": nothing else, or it is not known
+}
+
 // WhyInvalid judges a value by what the server says of its variable: MariaDB in information_schema.SYSTEM_VARIABLES, MySQL from 9.0 on
-// in performance_schema.variables_metadata. Of an older MySQL only the name is judged.
+// in performance_schema.variables_metadata; and by setting it in a session of its own, where sessions have the variable.
 func (c *control) WhyInvalid(ctx context.Context, name, value string) (string, error) {
 	if _, err := c.Setting(ctx, name); engine.ClassOf(err) == engine.Missing {
 		return err.Error(), nil
 	} else if err != nil {
 		return "", err
 	}
-	is, err := c.describe(ctx, name)
+	is, err := c.judge(ctx, name, value)
+	return is.why, err
+}
+
+// Becomes is what the server rounds a value to that a person wrote.
+func (c *control) Becomes(ctx context.Context, name, value string) (string, error) {
+	is, err := c.judge(ctx, name, value)
+	return is.becomes, err
+}
+
+func (c *control) judge(ctx context.Context, name, value string) (judgement, error) {
+	variable := variableName(name)
+	says, err := c.describe(ctx, name)
 	if err != nil {
-		return "", err
+		return judgement{}, err
 	}
-	if takes := is.misfit(value); takes != "" {
-		return fmt.Sprintf("%s cannot be %s: valid is %s", variableName(name), value, takes), nil
+	takes, told := says.misfit(value)
+	if takes != "" {
+		return judgement{why: fmt.Sprintf("%s cannot be %s: valid is %s", variable, orEmpty(value), takes)}, nil
 	}
-	return "", nil
+	is := judgement{becomes: says.rounds(value)}
+	if is.becomes == "" && !told {
+		if is, err = c.tryInSession(ctx, variable, value); err != nil {
+			return is, err
+		}
+	}
+	if is.becomes != "" && !sameValue(variable, value, is.becomes) {
+		is.why = fmt.Sprintf("%s cannot be %s: the server would make it %s", variable, value, is.becomes)
+	}
+	return is, nil
+}
+
+func orEmpty(value string) string {
+	if strings.TrimSpace(value) == "" {
+		return "empty"
+	}
+	return value
 }
 
 // NeedsRestart tells of MariaDB's variables. MySQL says it only when one is set.
@@ -48,8 +84,8 @@ func (c *control) describe(ctx context.Context, name string) (described, error) 
 	wanted := admin.Text(variableName(name))
 	var is described
 	err := c.use(ctx, func(s *session) error {
-		rows, err := s.table(ctx, "SELECT VARIABLE_TYPE AS kind, NUMERIC_MIN_VALUE AS least, NUMERIC_MAX_VALUE AS most, ENUM_VALUE_LIST AS vals, READ_ONLY AS fixed "+
-			"FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME = "+wanted)
+		rows, err := s.table(ctx, "SELECT VARIABLE_TYPE AS kind, NUMERIC_MIN_VALUE AS least, NUMERIC_MAX_VALUE AS most, NUMERIC_BLOCK_SIZE AS block, "+
+			"ENUM_VALUE_LIST AS vals, READ_ONLY AS fixed FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_NAME = "+wanted)
 		if engine.ClassOf(err) == engine.Missing { // MySQL
 			rows, err = s.table(ctx, "SELECT DATA_TYPE AS kind, MIN_VALUE AS least, MAX_VALUE AS most FROM performance_schema.variables_metadata WHERE VARIABLE_NAME = "+wanted)
 		}
@@ -57,7 +93,8 @@ func (c *control) describe(ctx context.Context, name string) (described, error) 
 			return nil // it does not tell
 		}
 		if err == nil && len(rows) == 1 {
-			is = described{kind: rows[0]["kind"], min: rows[0]["least"], max: rows[0]["most"], values: rows[0]["vals"], readOnly: rows[0]["fixed"]}
+			r := rows[0]
+			is = described{kind: strings.ToUpper(r["kind"]), min: r["least"], max: r["most"], block: r["block"], values: r["vals"], readOnly: r["fixed"]}
 		}
 		return err
 	})
@@ -67,43 +104,75 @@ func (c *control) describe(ctx context.Context, name string) (described, error) 
 	return is, nil
 }
 
-// misfit says what a variable takes, if a value is nothing of the kind; "" if it may be.
-func (d described) misfit(value string) string {
+// misfit says what a variable takes, if a value is nothing of the kind; "" if it may be. told: what the server says of it was enough to tell.
+func (d described) misfit(value string) (takes string, told bool) {
 	value = strings.TrimSpace(value)
-	kind := strings.ToUpper(d.kind)
 	switch {
-	case kind == "BOOLEAN":
+	case d.kind == "BOOLEAN":
 		if _, is := boolean(value); !is && value != "" {
-			return "ON or OFF"
+			return "ON or OFF", true
 		}
-	case kind == "ENUM" && d.values != "":
+		return "", true
+	case d.kind == "ENUM" && d.values != "":
 		values := strings.Split(d.values, ",")
-		is := func(one string) bool { return strings.EqualFold(word(one), word(value)) }
-		if _, err := strconv.Atoi(value); err != nil && !slices.ContainsFunc(values, is) && !isSwitch(value, values) {
-			return "one of " + strings.Join(values, ", ")
+		is := func(one string) bool { return strings.EqualFold(one, value) }
+		if n, err := strconv.Atoi(value); (err != nil || n < 0 || n >= len(values)) && !slices.ContainsFunc(values, is) && !isSwitch(value, values) {
+			return "one of " + strings.Join(values, ", "), true
 		}
-	case kind == "INTEGER" || strings.Contains(kind, "INT"):
-		whole := new(big.Float)
-		if n, is := admin.Size(value); is {
-			whole.SetInt64(n)
-		} else if n, err := strconv.ParseUint(value, 10, 64); err == nil {
-			whole.SetUint64(n)
-		} else {
-			return "a whole number" + d.bounds()
+		return "", true
+	case d.kind == "SET" && d.values != "":
+		if _, err := strconv.ParseUint(value, 10, 64); err != nil && !d.lists(elements(value)) {
+			return "a list of " + strings.ReplaceAll(d.values, ",", ", "), true
 		}
-		if !d.holds(whole) {
-			return "a number" + d.bounds()
+		return "", true
+	case d.whole():
+		n, is := wholeNumber(value)
+		if !is {
+			return "a whole number" + d.bounds(), true
 		}
-	case kind == "DOUBLE" || kind == "NUMERIC":
+		if !d.holds(new(big.Float).SetInt(n)) {
+			return "a number" + d.bounds(), true
+		}
+		return "", d.block != "" // else whether it is rounded is not known
+	case d.kind == "DOUBLE" || d.kind == "NUMERIC":
 		f, _, err := big.ParseFloat(value, 10, 64, big.ToNearestEven)
-		if err != nil {
-			return "a number" + d.bounds()
+		if err != nil || !d.holds(f) {
+			return "a number" + d.bounds(), true
 		}
-		if !d.holds(f) {
-			return "a number" + d.bounds()
-		}
+		return "", true
 	}
-	return ""
+	return "", false
+}
+
+// whole tells whether the variable is a whole number: INTEGER, BIGINT UNSIGNED.
+func (d described) whole() bool { return strings.Contains(d.kind, "INT") }
+
+func wholeNumber(value string) (*big.Int, bool) {
+	if n, is := admin.Size(value); is {
+		return big.NewInt(n), true
+	}
+	n, err := strconv.ParseUint(value, 10, 64)
+	return new(big.Int).SetUint64(n), err == nil
+}
+
+// lists tells whether a set has all of these.
+func (d described) lists(wanted []string) bool {
+	known := elements(d.values)
+	return !slices.ContainsFunc(wanted, func(one string) bool { return !slices.Contains(known, one) })
+}
+
+// rounds is what is left of a whole number in whole blocks; "" where that is all of it.
+func (d described) rounds(value string) string {
+	block, err := strconv.ParseInt(d.block, 10, 64)
+	n, is := wholeNumber(strings.TrimSpace(value))
+	if err != nil || block < 2 || !is || !d.whole() || n.Sign() < 0 {
+		return ""
+	}
+	over := new(big.Int).Mod(n, big.NewInt(block))
+	if over.Sign() == 0 {
+		return ""
+	}
+	return n.Sub(n, over).String()
 }
 
 // isSwitch tells whether an enum that can be off and on is given another word for one of them.

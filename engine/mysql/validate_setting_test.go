@@ -25,7 +25,27 @@ func TestWhatAVariableTakesIsToldBeforehand(t *testing.T) {
 			{"innodb_buffer_pool_sise", "1G", "did you mean", ""},
 			{"innodb_flush_method", "O_DIRCT", "one of fsync", "MariaDB"},
 			{"binlog_format", "row", "", ""},
-			{"tx_isolation", "READ COMMITTED", "", "MariaDB"},
+			{"tx_isolation", "read-committed", "", "MariaDB"},
+			{"tx_isolation", "READ COMMITTED", "one of READ-UNCOMMITTED, READ-COMMITTED", "MariaDB"}, // which the server refuses
+			{"max_connections", "ON", "valid is a whole number from", ""},
+			{"max_connections", "1.5", "valid is a whole number from", ""},
+			{"innodb_buffer_pool_size", "true", "valid is a whole number from", ""},
+			{"innodb_flush_log_at_trx_commit", "true", "valid is a whole number from", ""},
+			{"innodb_flush_log_at_trx_commit", "", "cannot be empty: valid is a whole number from", ""},
+			{"slow_query_log", "2", "valid is ON or OFF", ""},
+			{"binlog_format", "7", "can't be set to the value of '7'", "MySQL"},
+			{"binlog_format", "7", "one of", "MariaDB"},
+			{"sql_mode", "ANSI_QUOTES,STRICT_TRANS_TABLES", "", ""},
+			{"sql_mode", "FOO", "FOO", ""},
+			{"log_output", "PAPER", "PAPER", "MariaDB"},
+			{"optimizer_switch", "mrr=on", "", ""},
+			{"optimizer_switch", "mrr=perhaps", "mrr", ""},
+			{"time_zone", "Nowhere/Nothing", "Nowhere/Nothing", ""},
+			{"character_set_server", "utf9", "utf9", ""},
+			{"transaction_isolation", "SERIALIZABLE", "", "MySQL"},
+			{"transaction_isolation", "PERHAPS", "PERHAPS", "MySQL"},
+			{"max_allowed_packet", "1500", "max_allowed_packet cannot be 1500: the server would make it 1024", "MariaDB"}, // MySQL's sessions do not set it
+			{"read_buffer_size", "100000000", "", ""},
 		} {
 			if c.only != "" && c.only != facts.Product {
 				continue
@@ -34,6 +54,16 @@ func TestWhatAVariableTakesIsToldBeforehand(t *testing.T) {
 			if err != nil || (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
 				t.Errorf("%s = %s: %q %v, want %q", c.name, c.value, why, err, c.want)
 			}
+		}
+		for value, want := range map[string]string{"96M": "", "100000000": "99999744"} { // whole blocks of 4096, or 1024
+			becomes, err := server.Database.(engine.Configurable).Becomes(t.Context(), "read_buffer_size", value)
+			if err != nil || (becomes == "") != (want == "") {
+				t.Errorf("read_buffer_size %s becomes %q, %v", value, becomes, err)
+			}
+		}
+		shown, err := server.Database.(engine.Configurable).Setting(t.Context(), "sql_mode")
+		if err != nil || shown == "ANSI_QUOTES,STRICT_TRANS_TABLES" {
+			t.Errorf("sql_mode is %s, %v: to try a value has set it", shown, err)
 		}
 		for name, want := range map[string]bool{"innodb_log_buffer_size": true, "max_connections": false} {
 			needs, known, err := server.Database.(engine.Configurable).NeedsRestart(t.Context(), name)

@@ -3,6 +3,9 @@ package aws
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +19,43 @@ type Parameter struct {
 	Value      string // "": the engine's own default
 	Static     bool   // it takes a reboot
 	Modifiable bool
+	Allowed    string // values and ranges, as RDS writes them: 1-100000, or ON,OFF; "": RDS does not say
+}
+
+// allowedRange is of numbers. RDS writes them with their sign and point.
+var allowedRange = regexp.MustCompile(`^(-?[\d.]+)-(-?[\d.]+)$`)
+
+// Allows tells whether RDS would take a value, as far as it says so. Formulas it computes itself.
+func (p Parameter) Allows(value string) bool {
+	if p.Allowed == "" || strings.ContainsAny(value, "{(") {
+		return true
+	}
+	items := strings.Split(p.Allowed, ",")
+	for one := range strings.SplitSeq(value, ",") {
+		if !slices.ContainsFunc(items, func(item string) bool { return within(strings.TrimSpace(item), strings.TrimSpace(one)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// within tells whether a value is one of RDS's, or in one of its ranges.
+func within(item, value string) bool {
+	if strings.EqualFold(item, value) {
+		return true
+	}
+	bounds := allowedRange.FindStringSubmatch(item)
+	if bounds == nil {
+		return false
+	}
+	var n [3]float64
+	for i, text := range []string{bounds[1], bounds[2], value} {
+		var err error
+		if n[i], err = strconv.ParseFloat(text, 64); err != nil {
+			return false
+		}
+	}
+	return n[0] <= n[2] && n[2] <= n[1]
 }
 
 // Parameter returns a parameter of a group; ErrNotFound if the group has none of that name.
@@ -30,6 +70,7 @@ func (r *RDS) Parameter(ctx context.Context, group, name string) (Parameter, err
 			if sdk.ToString(p.ParameterName) == name {
 				return Parameter{
 					Name: name, Value: sdk.ToString(p.ParameterValue), Static: sdk.ToString(p.ApplyType) == "static", Modifiable: sdk.ToBool(p.IsModifiable),
+					Allowed: sdk.ToString(p.AllowedValues),
 				}, nil
 			}
 		}

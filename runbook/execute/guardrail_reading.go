@@ -40,7 +40,7 @@ func (r GuardrailReading) holds() error {
 	if r.Trouble == "" || !r.absent {
 		return nil
 	}
-	return hint.With(fmt.Errorf("guardrail %s: %s", r.Name, r.Effect()), "name a metric that the servers show, such as mysql.threads_running (signals.csv of a trial's result lists all), or watch[\"PROMQL\"]; those of the load, such as p99 and throughput, are there in a trial alone, where no run on a cluster has them")
+	return hint.With(fmt.Errorf("guardrail %s: %s", r.Name, r.Effect()), "name a metric that the servers show, such as mysql.threads_running (signals.csv of a trial's result lists all), or watch[\"PROMQL\"]; those of a load, such as p99 and throughput, exist only in a trial: a run on a cluster has no load of its own")
 }
 
 // Unanswered refuses guardrails that nothing on the cluster can answer; nil if there are none. In a trial they may be answered, by its load.

@@ -200,7 +200,7 @@ func mend(ctx context.Context, s *Service, run, reason string, these func(journa
 // NotFixed says what is left undone on the cluster of a run, and how it is recorded that it is fixed.
 func NotFixed(m journal.Remainder, run string) string {
 	if m.Damage != "" {
-		return fmt.Sprintf("damaged: %s; once you have, record it: plimsoll runbook fixed %s --damaged --reason REASON", m, run)
+		return fmt.Sprintf("damaged: %s; once you have checked that, record it: plimsoll runbook fixed %s --damaged --reason REASON", m, run)
 	}
 	m.Why = plan.OnCluster(m.Why, m.Cluster)
 	return fmt.Sprintf("not fixed yet: %s; once that is fixed, record it: plimsoll runbook fixed %s --reason REASON", m, m.Run)

@@ -36,7 +36,7 @@ func ListChanged(all []ChangedAction) string {
 
 // Hint says what to do.
 func (e *ChangedError) Hint() string {
-	return "continue with the release that planned it, or accept the change with a reason that is kept with the run: plimsoll runbook resume RUN --changed-actions REASON (plimsoll runbook rerun and cancel take it too)"
+	return "continue with the release that planned it, or accept the change with a reason that is kept with the run: plimsoll runbook resume RUN --changed-actions REASON (plimsoll runbook rerun RUN and plimsoll runbook cancel RUN take the flag too)"
 }
 
 // UnfitError refuses to go on with a run whose runbook this release does not understand: an action or an input of one is gone.

@@ -56,7 +56,7 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	rehearse := "plimsoll runbook rehearse, with the same runbook, cluster and inputs"
+	rehearse := "plimsoll runbook rehearse RUNBOOK --cluster CLUSTER, with the inputs of this plan"
 	if e.Typed != "" {
 		rehearse = "plimsoll runbook rehearse " + e.Typed
 	}

@@ -11,30 +11,28 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// SettingsOfLab has the servers' own programs read the settings of every cell, and starts none. What is not installed yet is not asked. A
-// release is asked once for all of its cells, and only if it does not take all of their settings for one after the other.
+// SettingsOfLab has the servers' own programs read the settings of every cell and those that its changes give servers, and starts none. What is
+// not installed yet is not asked. A release is asked once for all of its cells, and only if it does not take all of their settings for one after
+// the other.
 func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps lab.Deps) []Foreseen {
 	if t.Existing != nil {
 		return nil
 	}
-	type cell struct {
-		name string
-		node engine.Node
-	}
-	cells := map[engine.Release][]cell{}
+	cells := map[engine.Release][]asking{}
 	var releases []engine.Release
 	for _, c := range t.Cells {
 		release := engine.Release{Product: c.Cluster.Engine, Version: c.Cluster.Version}
-		same := func(other cell) bool { return maps.Equal(other.node.Config, c.Cluster.Config) }
-		if len(c.Cluster.Config) == 0 || slices.ContainsFunc(cells[release], same) {
-			continue
+		for _, a := range settingsIn(c, parts) {
+			a.node.Dir = deps.Home
+			same := func(other asking) bool { return maps.Equal(other.node.Config, a.node.Config) }
+			if len(a.node.Config) == 0 || slices.ContainsFunc(cells[release], same) {
+				continue
+			}
+			if cells[release] == nil {
+				releases = append(releases, release)
+			}
+			cells[release] = append(cells[release], a)
 		}
-		if cells[release] == nil {
-			releases = append(releases, release)
-		}
-		cells[release] = append(cells[release], cell{c.Name, engine.Node{
-			Size: c.Cluster.Nodes, Number: 1, Name: "n1", Dir: deps.Home, Config: c.Cluster.Config, Alone: c.Cluster.Topology == spec.Separate,
-		}})
 	}
 	var all []Foreseen
 	for _, release := range releases {
@@ -48,17 +46,48 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 			continue // it is fetched first, or the lab says what is wrong
 		}
 		var nodes []engine.Node
-		for _, c := range cells[release] {
-			c.node.Dist = dist
-			nodes = append(nodes, c.node)
+		for i := range cells[release] {
+			cells[release][i].node.Dist = dist
+			nodes = append(nodes, cells[release][i].node)
 		}
-		if !slices.ContainsFunc(nodes, loadsPlugin) && checker.CheckSettings(ctx, deps.Machine, nodes...) == nil {
+		if !slices.ContainsFunc(nodes, loadsPlugin) {
+			if rounded, err := checker.CheckSettings(ctx, deps.Machine, nodes...); err == nil && len(rounded) == 0 {
+				continue
+			}
+		}
+		for _, a := range cells[release] {
+			rounded, err := checker.CheckSettings(ctx, deps.Machine, a.node)
+			for _, r := range rounded {
+				all = append(all, Foreseen{Of: a.of, Why: r.String()})
+			}
+			if err != nil && (a.own || engine.ClassOf(err) != engine.Missing) { // not every variable is an option too
+				all = append(all, foreseen(t, a.of, err))
+			}
+		}
+	}
+	return all
+}
+
+// asking is what a server's program is asked about at once.
+type asking struct {
+	of   string // for people: whose settings
+	own  bool   // the servers are started with them
+	node engine.Node
+}
+
+// settingsIn are the settings of a cell, and then what each of its changes gives servers.
+func settingsIn(c *spec.Cell, parts spec.Parts) []asking {
+	node := engine.Node{
+		Size: c.Cluster.Nodes, Number: 1, Name: "n1", Config: c.Cluster.Config, Alone: c.Cluster.Topology == spec.Separate,
+	}
+	all := []asking{{settingsOf(c.Name), true, node}}
+	for _, call := range c.Calls() {
+		if call.Refused != "" {
 			continue
 		}
-		for i, c := range cells[release] {
-			if err := checker.CheckSettings(ctx, deps.Machine, nodes[i]); err != nil {
-				all = append(all, foreseen(t, settingsOf(c.name), err))
-			}
+		for _, given := range call.Settings(parts) {
+			node.Config = given
+			all = append(all, asking{"settings that " + call.Name() + " changes", false, node})
 		}
 	}
 	return all
@@ -104,6 +133,14 @@ func SettingsAt(ctx context.Context, t *spec.Trial, db engine.Database) ([]Fores
 			}
 			if why != "" {
 				all = append(all, Foreseen{Of: "setting " + name, Why: why, Must: true})
+				continue
+			}
+			becomes, err := judge.Becomes(ctx, name, value)
+			if err != nil {
+				return all, err
+			}
+			if becomes != "" {
+				all = append(all, Foreseen{Of: "setting " + name, Why: engine.Rounded{Setting: name, Wrote: value, Becomes: becomes}.String()})
 			}
 		}
 	}

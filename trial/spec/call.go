@@ -178,5 +178,37 @@ func (t *Trial) RunsRunbooks() bool {
 		})
 }
 
+// Calls are the changes of a cell in their order: those that prepare it, then those of its timeline.
+func (c *Cell) Calls() []Call {
+	all := slices.Clone([]Call(c.Prepare))
+	for _, s := range c.Timeline {
+		if s.Call != nil {
+			all = append(all, *s.Call)
+		}
+	}
+	return all
+}
+
+// Settings are those that a change gives servers, as far as its inputs tell.
+func (c Call) Settings(p Parts) []map[string]string {
+	if c.Book != nil {
+		inputs, err := c.Book.Resolve(c.Said)
+		if err != nil {
+			return nil // it is refused where it is read
+		}
+		return runbook.SettingsOf(c.Book, inputs)
+	}
+	f, known := p.Fault(c.Change)
+	if !known {
+		return nil
+	}
+	use, err := f.Use(c)
+	changes, are := use.Task.(action.SettingsChanger)
+	if err != nil || !are {
+		return nil
+	}
+	return []map[string]string{changes.Settings()}
+}
+
 // NeedsState tells whether the trial leaves rehearsals, for which it needs the state folder's store.
 func (t *Trial) NeedsState() bool { return t.RunsRunbooks() }

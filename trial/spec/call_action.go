@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -125,14 +124,8 @@ func (t *Trial) checkDatabases(c *Cell, parts Parts) error {
 	if err != nil || e == nil || e.Name() != "mysql" || t.Existing != nil && t.Existing.Address.Namespace != "" {
 		return err
 	}
-	calls := slices.Clone(c.Prepare)
-	for _, s := range c.Timeline {
-		if s.Call != nil {
-			calls = append(calls, *s.Call)
-		}
-	}
 	var ps document.Problems
-	for _, call := range calls {
+	for _, call := range c.Calls() {
 		if !call.Made || call.Change != sqlName || call.Refused != "" {
 			continue
 		}

@@ -61,7 +61,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	}
 	for _, m := range p.Left {
 		if m.Damage != "" {
-			fmt.Fprintf(w, "Damaged: %s; plimsoll runbook status names the command that records that you have\n", m)
+			fmt.Fprintf(w, "Damaged: %s; once you have checked that, record it: the command stands below the run in plimsoll runbook status\n", m)
 			continue
 		}
 		m.Why = plan.OnCluster(m.Why, m.Cluster)

@@ -29,7 +29,7 @@ func newMark(c console.Streams) *cobra.Command {
 		Use:   "mark TEXT",
 		Short: "Mark a moment on the curves: a deployment, the beginning of a sale",
 		Long: `Record an event that the watch cannot see itself. The mark is shown on every curve, in the list of changes, and on alerts that
-come soon after it. A program can do the same with POST /api/marks of plimsoll serve, or of plimsoll watch --listen.`,
+come soon after it. A program can do the same with POST /api/marks of plimsoll serve, or of plimsoll watch with --listen.`,
 		Example: `  plimsoll watch mark "shop 4.2 deployed"
   plimsoll watch mark "backup moved to 02:00" --on orders --at 14:05`,
 		Args: console.Exactly("TEXT"),

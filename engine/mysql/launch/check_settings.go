@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql"
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra"
@@ -17,24 +20,27 @@ import (
 var _ engine.SettingsChecker = Servers{}
 
 // CheckSettings has the server's own program read them, by --help, which starts nothing; MySQL tells of unknown names only when it
-// validates a configuration. A program reads a setting as often as it stands on its command line: those of all nodes stand there, once
-// for each value.
-func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engine.Node) error {
+// validates a configuration. What it would run with stands in the table that its help ends with. A setting stands once on each command line:
+// of several values the table would show the last alone.
+func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engine.Node) ([]engine.Rounded, error) {
 	var n engine.Node
-	var own []string
+	var lines []map[string]string
 	var all settings
 	for _, n = range nodes {
 		var err error
 		if all, err = settingsOf(n); err != nil {
-			return err
+			return nil, err
 		}
-		for _, name := range slices.Sorted(maps.Keys(n.Config)) {
+		for name, value := range n.Config {
 			key := admin.VariableName(name)
-			arg := "--" + key + "=" + n.Config[name]
-			if key != "log_bin" && key != "skip_log_bin" && !slices.Contains(own, arg) { // which the lab translates
-				own = append(own, arg)
+			if key == "log_bin" || key == "skip_log_bin" { // which the lab translates
+				continue
 			}
+			lines = spread(lines, key, value)
 		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, nil)
 	}
 	args := []string{"--no-defaults"}
 	for _, name := range []string{"basedir", "lc_messages_dir", "character_sets_dir", "plugin_dir"} {
@@ -45,21 +51,44 @@ func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engi
 	if n.Dist.Product == mysqlProduct {
 		args = append(args, "--secure-file-priv=", "--user=root") // else it looks for folders of an installed one; --user is heard as root alone
 	}
-	args = append(args, own...)
-	ways := [][]string{{"--verbose", "--help"}}
-	if n.Dist.Product == mysqlProduct && !strings.HasPrefix(n.Dist.Exact, "5.") {
-		ways = append(ways, []string{"--validate-config"})
-	}
-	for _, way := range ways {
-		if err := misread(ctx, m, n, append(slices.Clone(args), way...)); err != nil {
-			return err
+	var rounded []engine.Rounded
+	for _, own := range lines {
+		args := slices.Clone(args)
+		for _, key := range slices.Sorted(maps.Keys(own)) {
+			args = append(args, "--"+key+"="+own[key])
 		}
+		shown, err := read(ctx, m, n, append(slices.Clone(args), "--verbose", "--help"))
+		if err != nil {
+			return rounded, err
+		}
+		if n.Dist.Product == mysqlProduct && !strings.HasPrefix(n.Dist.Exact, "5.") {
+			if _, err := read(ctx, m, n, append(args, "--validate-config")); err != nil {
+				return rounded, err
+			}
+		}
+		changed, err := misunderstood(own, shown)
+		if err != nil {
+			return rounded, err
+		}
+		rounded = append(rounded, changed...)
 	}
-	return nil
+	return rounded, nil
 }
 
-// misread runs a server's program for what it says of its options; nil where it takes them all.
-func misread(ctx context.Context, m infra.Machine, n engine.Node, args []string) error {
+// spread puts a setting into the first of some command lines that has none of its name, or has it with this value.
+func spread(lines []map[string]string, key, value string) []map[string]string {
+	for _, line := range lines {
+		if other, has := line[key]; !has || other == value {
+			line[key] = value
+			return lines
+		}
+	}
+	return append(lines, map[string]string{key: value})
+}
+
+// read runs a server's program for what it says of its options, and returns the values that it would run with. It refuses what the program
+// does not take.
+func read(ctx context.Context, m infra.Machine, n engine.Node, args []string) (map[string]string, error) {
 	out, err := m.Run(ctx, infra.Command{Path: n.Dist.Paths[serverPath], Args: args})
 	said := string(out.Stderr)
 	var exit *infra.ExitError
@@ -67,18 +96,77 @@ func misread(ctx context.Context, m infra.Machine, n engine.Node, args []string)
 	case errors.As(err, &exit):
 		said += exit.Stderr
 	case err != nil:
-		return fmt.Errorf("let %s check the settings: %w", n.Dist.Product, err)
+		return nil, fmt.Errorf("let %s check the settings: %w", n.Dist.Product, err)
 	}
 	if found := unknown.FindStringSubmatch(said); found != nil {
-		return noVariable(found[1], variables(ctx, m, n.Dist))
+		return nil, noVariable(found[1], variableNames(ctx, m, n.Dist))
 	}
 	for _, c := range complaints[:ofValues] {
 		if at := c.pattern.FindStringSubmatchIndex(said); at != nil {
-			return hint.With(errors.New(string(c.pattern.ExpandString(nil, c.say, said, at))), c.hint)
+			return nil, hint.With(errors.New(string(c.pattern.ExpandString(nil, c.say, said, at))), c.hint)
 		}
 	}
-	return nil
+	return tableOf(string(out.Stdout)), nil
 }
 
 // ofValues is how many of the complaints, the first, are of what a setting was given.
 const ofValues = 4
+
+// perFile are settings that a server lowers where it may not have that many files open.
+var perFile = []string{"max_connections", "open_files_limit", "table_definition_cache", "table_open_cache"}
+
+var aNumber = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
+
+// misunderstood refuses the first setting, by name, of which a program makes something else without an error: it reads true as 0 where it
+// expects a size (0 T), turns off a switch that it does not understand, and takes the nearest of a number that is out of bounds.
+func misunderstood(own, shown map[string]string) (rounded []engine.Rounded, err error) {
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		key, wrote := strings.TrimPrefix(name, "loose_"), strings.TrimSpace(own[name])
+		is, told := shown[key]
+		switch {
+		case !told || wrote == "-1": // which is the server's own choice of many
+		case is == "TRUE" || is == "FALSE":
+			if wrote != "" && !admin.IsOn(wrote) && !admin.IsOff(wrote) {
+				return rounded, fmt.Errorf("%s cannot be %s: valid is ON or OFF, and the server would make it %s", key, wrote, map[string]string{"TRUE": "ON", "FALSE": "OFF"}[is])
+			}
+		case !aNumber.MatchString(is):
+		case !isNumber(wrote):
+			return rounded, hint.With(fmt.Errorf("%s cannot be %s: valid is a number, and the server would make it %s", key, orNothing(wrote), is), "sizes are written like 512M or 4G")
+		case !mysql.SameValue(key, wrote, is):
+			err := fmt.Errorf("%s cannot be %s: the server would make it %s", key, wrote, is)
+			if slices.Contains(perFile, key) {
+				return rounded, hint.With(err, "set "+is+", or raise the number of files that a process may have open (ulimit -n)")
+			}
+			return rounded, err
+		case plain(wrote) != plain(is):
+			rounded = append(rounded, engine.Rounded{Setting: key, Wrote: wrote, Becomes: is})
+		}
+	}
+	return rounded, nil
+}
+
+func isNumber(s string) bool {
+	if _, is := admin.Size(s); is {
+		return true
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+// plain is a number without its unit or its zeros.
+func plain(s string) string {
+	if n, is := admin.Size(s); is {
+		return strconv.FormatInt(n, 10)
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return s
+}
+
+func orNothing(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
+}

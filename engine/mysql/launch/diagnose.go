@@ -3,8 +3,9 @@ package launch
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"plimsoll/engine"
@@ -72,25 +73,31 @@ func diagnose(said string, names func() []string) error {
 
 // noVariable is the error for a variable that a server does not have.
 func noVariable(name string, known []string) error {
-	err := fmt.Errorf("this server has no variable %s", name)
+	err := &engine.Error{Kind: engine.Missing, Text: "this server has no variable " + name}
 	if near := document.Nearest(admin.VariableName(name), known); near != "" {
 		return hint.With(err, "did you mean "+near+"?")
 	}
 	return hint.With(err, "check the variables of this version")
 }
 
-// variables lists a server's variables, from the table that its help ends with; none if it does not say.
-func variables(ctx context.Context, m infra.Machine, d engine.Distribution) []string {
+// variableNames are those of a server's variables; none if it does not say.
+func variableNames(ctx context.Context, m infra.Machine, d engine.Distribution) []string {
 	out, err := m.Run(ctx, infra.Command{Path: d.Paths[serverPath], Args: []string{"--no-defaults", "--verbose", "--help"}})
 	if err != nil {
 		return nil
 	}
-	_, table, _ := strings.Cut(string(out.Stdout), "\nVariables (")
-	var names []string
+	return slices.Sorted(maps.Keys(tableOf(string(out.Stdout))))
+}
+
+// tableOf reads the table of variables that a server's help ends with.
+func tableOf(help string) map[string]string {
+	_, table, _ := strings.Cut(help, "\nVariables (")
+	_, table, _ = strings.Cut(table, "\n-") // the line below the titles
+	all := map[string]string{}
 	for line := range strings.Lines(table) {
-		if name, _, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(name, "-") {
-			names = append(names, admin.VariableName(name))
+		if name, value, ok := strings.Cut(strings.TrimRight(line, "\n"), " "); ok && name != "" && !strings.HasPrefix(name, "-") {
+			all[admin.VariableName(name)] = strings.TrimSpace(value)
 		}
 	}
-	return names
+	return all
 }

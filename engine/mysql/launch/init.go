@@ -33,7 +33,7 @@ func (Servers) Init(ctx context.Context, m infra.Machine, n engine.Node) error {
 	}
 	out, err := m.Run(ctx, c)
 	if err != nil {
-		names := func() []string { return variables(ctx, m, n.Dist) }
+		names := func() []string { return variableNames(ctx, m, n.Dist) }
 		return fmt.Errorf("make the data folder: %w", explain(err, append(out.Stdout, out.Stderr...), names))
 	}
 	if n.Dist.Product == mysqlProduct {

@@ -167,7 +167,7 @@ func TestDiagnose(t *testing.T) {
 func TestVariables(t *testing.T) {
 	help := "mysqld  Ver 9.7.4\n\n  --port=#  Port\n\nVariables (--variable-name=value)\nand boolean options {FALSE|TRUE}  Value\n" +
 		"---------------------------- ------\ngtid-mode                    OFF\na-name-that-fills-the-column 1\n\nTo see what values"
-	got := variables(t.Context(), shelf{answers: map[string]string{"mysqld": help}},
+	got := variableNames(t.Context(), shelf{answers: map[string]string{"mysqld": help}},
 		engine.Distribution{Paths: map[string]string{serverPath: "mysqld"}})
 	for _, want := range []string{"gtid_mode", "a_name_that_fills_the_column"} {
 		found := false

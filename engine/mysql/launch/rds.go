@@ -85,7 +85,7 @@ func (r RDS) Fetch(ctx context.Context, m infra.Machine, wanted engine.Release, 
 func (r RDS) Needs(n engine.Node) (engine.Needs, error) { return r.servers.Needs(asMySQL(n)) }
 
 // CheckSettings asks MySQL's own program.
-func (r RDS) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engine.Node) error {
+func (r RDS) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engine.Node) ([]engine.Rounded, error) {
 	nodes = slices.Clone(nodes)
 	for i, n := range nodes {
 		nodes[i] = asMySQL(n)

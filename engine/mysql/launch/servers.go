@@ -106,7 +106,7 @@ func open(ctx context.Context, n engine.Node) (engine.Database, error) {
 // Diagnose reads the end of the node's log.
 func (s Servers) Diagnose(ctx context.Context, m infra.Machine, n engine.Node) error {
 	tail, _ := infra.Tail(ctx, m, n.Log(), 64<<10) // without a log nothing was said
-	return diagnose(engine.LastLife(string(tail)), func() []string { return variables(ctx, m, n.Dist) })
+	return diagnose(engine.LastLife(string(tail)), func() []string { return variableNames(ctx, m, n.Dist) })
 }
 
 // explain replaces the error of a program that failed by what it said, if that is understood.

@@ -16,6 +16,7 @@ type ParameterGroups struct {
 type parameter struct {
 	value, due string
 	static     bool
+	allowed    string
 }
 
 // Add puts a parameter into a group of one's own.
@@ -26,6 +27,13 @@ func (s *ParameterGroups) Add(group, name, value string, static bool) {
 		s.all[group] = map[string]*parameter{}
 	}
 	s.all[group][name] = &parameter{value: value, static: static}
+}
+
+// Allow has a parameter of a group take these values, in RDS's own form: 1-100000.
+func (s *ParameterGroups) Allow(group, name, values string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	s.all[group][name].allowed = values
 }
 
 func (s *ParameterGroups) describe(q url.Values) (string, error) {
@@ -48,7 +56,11 @@ func (s *ParameterGroups) describe(q url.Values) (string, error) {
 		if p.due != "" {
 			value = p.due
 		}
-		all += "<Parameter>" + el("ParameterName", name) + el("ParameterValue", value) + el("ApplyType", kind) + el("IsModifiable", "true") + "</Parameter>"
+		all += "<Parameter>" + el("ParameterName", name) + el("ParameterValue", value) + el("ApplyType", kind) + el("IsModifiable", "true")
+		if p.allowed != "" {
+			all += el("AllowedValues", p.allowed)
+		}
+		all += "</Parameter>"
 	}
 	return "<Parameters>" + all + "</Parameters>", nil
 }
