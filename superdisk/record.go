@@ -127,8 +127,13 @@ func (r *Record) legsChanged(now time.Time) {
 	}
 }
 
+// note takes in what was seen of a leg, unless it was seen later already: what a look shows may be recorded after what another has done since. A
+// clock that was set back makes everything older, so that what is much older counts.
 func (r *Record) note(key string, role Role, machine string, inStep bool, now time.Time) bool {
 	old, known := r.Legs[key]
+	if late := old.Seen.Sub(now); known && late > 0 && late <= clocksDiffer {
+		return false
+	}
 	same := known && old.InStep == inStep
 	since := now
 	if same {
@@ -213,10 +218,12 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 		if a.UUID == "" || !a.Running() {
 			continue
 		}
-		r, err := s.Read(ctx, a.UUID)
-		if err == nil {
+		_, r, err := s.change(ctx, a.UUID, func(r *Record) bool {
 			r.Note(a, seen.Machine, seen.At)
-			err = s.keep(ctx, r, r.keys(a))
+			return true
+		})
+		if err == nil {
+			err = s.tag(ctx, r, r.keys(a))
 		}
 		failed = append(failed, err)
 	}
@@ -227,65 +234,93 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 // they come back. Should whoever starts it be killed, none of them counts as one that has everything, and the leg itself counts as what it was before.
 // The record as it was is returned, for a start that does not come about.
 func (s Records) StartsAlone(ctx context.Context, uuid, key string, at time.Time) (before Record, err error) {
-	if before, err = s.Read(ctx, uuid); err != nil || len(before.Legs) == 0 {
-		return before, err
-	}
-	r := before
-	r.Legs = maps.Clone(before.Legs)
 	here := map[string]bool{key: true}
-	if r.leave(here, at) {
-		r.legsChanged(at)
-	}
-	for other, leg := range r.Legs {
-		if !here[other] {
-			leg.Whole = true
-			r.Legs[other] = leg
+	before, r, err := s.change(ctx, uuid, func(r *Record) bool {
+		if r.leave(here, at) {
+			r.legsChanged(at)
 		}
+		for other, leg := range r.Legs {
+			if !here[other] {
+				leg.Whole = true
+				r.Legs[other] = leg
+			}
+		}
+		return len(r.Legs) > 0
+	})
+	if err == nil {
+		err = s.tag(ctx, r, here)
 	}
-	return before, s.keep(ctx, r, here)
+	return before, err
 }
 
-// keep writes a record, here and on the volumes.
-func (s Records) keep(ctx context.Context, r Record, here map[string]bool) error {
-	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
-		return err
+// change reads a record, and writes what f makes of it unless f says that nothing is to be written. Meanwhile no other Plimsoll of this host does the
+// same: a watch that records what it has seen would undo what a run has recorded since it read.
+func (s Records) change(ctx context.Context, uuid string, f func(*Record) bool) (before, after Record, err error) {
+	if err := s.Machine.MakeDir(ctx, s.Folder); err != nil {
+		return before, after, err
 	}
-	return s.tag(ctx, r, here)
+	locking, cancel := context.WithTimeoutCause(ctx, lockPatience, fmt.Errorf("the record of array %s was locked for %s", uuid, lockPatience))
+	release, err := s.Machine.Lock(locking, s.file(uuid)+".lock")
+	cancel()
+	if err != nil {
+		return before, after, fmt.Errorf("record array %s: %w", uuid, err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if before, err = s.Read(ctx, uuid); err != nil {
+		return before, after, err
+	}
+	after = before
+	after.Legs = maps.Clone(before.Legs)
+	if f(&after) {
+		err = s.Write(ctx, after)
+	}
+	return before, after, err
 }
+
+// lockPatience is how long a record may be locked by another process, which only reads and writes a small file.
+const lockPatience = 10 * time.Second
 
 // Restore writes a record as it was, here and on the volumes.
 func (s Records) Restore(ctx context.Context, before Record) error {
 	if len(before.Legs) == 0 {
 		return nil // nothing was written over it
 	}
-	return s.keep(ctx, before, nil)
+	_, r, err := s.change(ctx, before.Array, func(r *Record) bool {
+		*r = before
+		return true
+	})
+	if err == nil {
+		err = s.tag(ctx, r, nil)
+	}
+	return err
 }
 
 // HaveCompared records how the legs of an array compared.
 func (s Records) HaveCompared(ctx context.Context, seen Status, a Array, c Compared) error {
-	r, err := s.Read(ctx, a.UUID)
-	if err != nil {
-		return err
-	}
-	r.Note(a, seen.Machine, seen.At)
-	r.Compared = &c
-	if a.Degraded > 0 { // a leg has left since it was compared
-		r.legsChanged(seen.At)
-	}
-	return s.Write(ctx, r)
+	_, _, err := s.change(ctx, a.UUID, func(r *Record) bool {
+		r.Note(a, seen.Machine, seen.At)
+		r.Compared = &c
+		if a.Degraded > 0 { // a leg has left since it was compared
+			r.legsChanged(seen.At)
+		}
+		return true
+	})
+	return err
 }
 
 // Leaves records that a leg is about to be taken out of an array that runs. Should whoever takes it out be killed, the leg does not count as one
 // that has everything, which the next Note would say of it if it had stayed.
 func (s Records) Leaves(ctx context.Context, seen Status, a Array, leg Leg) error {
-	r, err := s.Read(ctx, a.UUID)
-	if err != nil {
-		return err
+	_, r, err := s.change(ctx, a.UUID, func(r *Record) bool {
+		r.Note(a, seen.Machine, seen.At)
+		r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
+		r.legsChanged(seen.At)
+		return true
+	})
+	if err == nil {
+		err = s.tag(ctx, r, r.keys(a))
 	}
-	r.Note(a, seen.Machine, seen.At)
-	r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
-	r.legsChanged(seen.At)
-	return s.keep(ctx, r, r.keys(a))
+	return err
 }
 
 // Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll

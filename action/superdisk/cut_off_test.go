@@ -194,21 +194,30 @@ func TestALegThatWasTakenAwayIsLetGoOf(t *testing.T) {
 // An array whose network leg has served on another machine is started from that leg when its stop is undone: the other lacks what was written there,
 // and md must not choose.
 func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
-	for name, c := range map[string]struct{ local, network, does string }{
-		"neither":       {"left", "left", "mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb"},
-		"the network's": {"left", "alone", "mdadm --assemble --run /dev/md/sd /dev/ubdb"},
-		"both":          {"alone", "alone", ""},
+	for name, c := range map[string]struct{ local, network, does, refusal string }{
+		"neither":                  {"stale", "left", "mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb", ""},
+		"the network's":            {"stale", "alone", "mdadm --assemble --run /dev/md/sd /dev/ubdb", ""},
+		"both":                     {"", "alone", "", "have both served without the other leg"},
+		"the volume and its copy":  {"left", "left", "", "/dev/ubda and /dev/ubdb of local say that they are the same leg"},
+		"the volume, and no other": {"none", "left", "", "1 of 2 legs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := pretends(t, "whole")
 			m.hasNoArray()
-			m.said["cd /sys/class/block"] = "ubda\nubdb"
-			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded(c.local+".superblock"), m.recorded(c.network+".superblock")
+			m.said["for b in *"] = "ubda\nubdb"
+			m.pages["/dev/ubdb"] = m.recorded(c.network + ".superblock")
+			switch c.local {
+			case "":
+				m.pages["/dev/ubda"] = m.localAlone()
+			case "none":
+			default:
+				m.pages["/dev/ubda"] = m.recorded(c.local + ".superblock")
+			}
 			undone := call()
 			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
 			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
 			if c.does == "" {
-				if refused(t, err, "have both served without the other leg"); m.did("mdadm") {
+				if refused(t, err, c.refusal); m.did("mdadm") {
 					t.Errorf("ran %q", m.ran)
 				}
 				return
@@ -221,6 +230,25 @@ func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
 				t.Errorf("the undo says %v", err)
 			}
 		})
+	}
+}
+
+// An undo of a stop that was cut off while md assembled the array leaves a part of it, which cannot be mounted: it is stopped, and the array started anew.
+func TestAnUndoOfAStopGoesOnFromWhatIsHalfAssembled(t *testing.T) {
+	m := pretends(t, "inactive")
+	m.says = strings.ReplaceAll(m.says, "/dev/md126", "/dev/md127") // the name sd is its
+	m.said["for b in *"] = "ubda\nubdb"
+	m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded("stale.superblock"), m.recorded("left.superblock")
+	m.runs = func(line string) {
+		if strings.HasPrefix(line, "mdadm --assemble") && !m.did("mdadm --stop /dev/md127") {
+			t.Errorf("assembled beside what is half assembled: ran %q", m.ran)
+		}
+	}
+	undone := call()
+	undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
+	err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
+	if err != nil || !m.did("mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb") || !m.did("mount /dev/md/sd /run/mnt") {
+		t.Errorf("%v, ran %q", err, m.ran)
 	}
 }
 

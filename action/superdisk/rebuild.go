@@ -66,6 +66,14 @@ func (r *rebuild) job(ctx context.Context, on *cluster.Cluster) (superdisk.Rebui
 	if err != nil {
 		return superdisk.Rebuild{}, err
 	}
+	for _, leg := range a.Legs {
+		if leg.Device == device || leg.Faulty() {
+			continue
+		}
+		if err := toldApart(ctx, m, device, leg.Device); err != nil {
+			return superdisk.Rebuild{}, err
+		}
+	}
 	return superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(r.Leg), Program: program, Rate: r.Ceiling}, nil
 }
 

@@ -71,7 +71,7 @@ func TestTheStatusReadsWhatIsRecordedOnTheVolume(t *testing.T) {
 	records := superdisk.Records{Machine: host, Folder: t.TempDir()}
 	look := func(volumes infra.Volumes) (superdiskNode, string) {
 		t.Helper()
-		n := place{"orders", "n1", "", m, volumes}.look(t.Context(), &superdisk.Watch{}, records, true)
+		n := place{"orders", "n1", "", m, volumes}.look(t.Context(), &watched{}, records, true)
 		if len(n.Stopped) != 1 || n.Stopped[0].UUID != stoppedUUID {
 			t.Fatalf("%+v", n)
 		}
@@ -106,7 +106,7 @@ func TestTheStatusReadsWhatIsRecordedOnTheVolume(t *testing.T) {
 		t.Errorf("it cannot be read: %q, got\n%s", n.Error, text)
 	}
 	m.shows = runs
-	n = place{"orders", "n1", "", m, nil}.look(t.Context(), &superdisk.Watch{}, records, true)
+	n = place{"orders", "n1", "", m, nil}.look(t.Context(), &watched{}, records, true)
 	if strings.Count(n.Error, "read the record of array") != 1 {
 		t.Errorf("of an array that runs: %q", n.Error)
 	}
