@@ -36,6 +36,8 @@ type Rebuild struct {
 	Meter    func(ctx context.Context) (time.Duration, error) // the service's p99 of the last while
 	Rate     int64
 	Mark     string // of the processes that it starts
+	// Begins is called before anything is changed, if something is to be; nil: it is not.
+	Begins func(ctx context.Context) error
 }
 
 // Choice is the method that is chosen, and why.
@@ -213,6 +215,11 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 	done := Rebuilt{Choice: c}
 	if err != nil {
 		return done, err
+	}
+	if c.Method != Nothing && r.Begins != nil {
+		if err := r.Begins(ctx); err != nil {
+			return done, err
+		}
 	}
 	if slices.ContainsFunc(c.array.Legs, Leg.Faulty) { // the target, or a disk that was taken away: it comes back under another name
 		if err := RemoveFailed(ctx, r.Machine, c.array.Device); err != nil {

@@ -136,6 +136,38 @@ func TestALegIsRecordedAsOutOfStepBeforeItIsTakenOut(t *testing.T) {
 	}
 }
 
+// A new leg is recorded as out of step before it is filled: whoever is killed, and loses the machine, when it has its superblock and md has not taken it yet
+// must not find a leg that nothing speaks against.
+func TestALegIsRecordedAsOutOfStepBeforeItIsFilled(t *testing.T) {
+	m := pretends(t, "network-removed")
+	m.said["device $d"], m.said["readlink -f"] = "device ubda 2097152 AWS1\ndevice ubdb 2097152 vol7\n", "size 2097152\ntype linux_raid_member\n"
+	m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.localAlone(), m.recorded("left.superblock")
+	on := m.cluster(nil)
+	kept, err := records(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := superdisk.Record{Array: recordedUUID, Legs: map[string]superdisk.LegRecord{"vol-7": {Role: superdisk.Network, InStep: true, Since: time.Now(), Seen: time.Now()}}}
+	if err := kept.Write(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	filled := false
+	m.runs = func(line string) {
+		if !strings.Contains(line, "add --write-mostly /dev/ubdb") {
+			return
+		}
+		filled = true
+		r, err := kept.Read(t.Context(), recordedUUID)
+		if leg, known := r.Legs["vol-7"]; err != nil || !known || leg.InStep {
+			t.Errorf("before it is filled the record is %+v, %v", r.Legs, err)
+		}
+		m.shows("whole")
+	}
+	if _, err := m.task("superdisk.rebuild", "leg: network", "volume: vol-7").Act(t.Context(), on, call()); err != nil || !filled {
+		t.Errorf("%v, ran %q", err, m.ran)
+	}
+}
+
 // The record on a volume counts as well: Plimsoll on another host knows no other.
 func TestATagThatIsOldIsNoRecord(t *testing.T) {
 	m := pretends(t, "whole")
