@@ -86,7 +86,8 @@ func (r Record) keys(a Array) map[string]bool {
 	return here
 }
 
-// Note takes in what an array is like now, and says whether a leg's state is another than before.
+// Note takes in what an array is like now, and says whether a leg's state is another than before. Of a leg that was seen later already nothing is taken in:
+// what a look shows may be recorded after what another has done since.
 func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	if r.Legs == nil {
 		r.Legs = map[string]LegRecord{}
@@ -97,7 +98,12 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	}
 	here := r.keys(a)
 	for _, l := range a.Legs {
-		changed = r.note(r.Key(a, l), l.Role, machine, l.InStep(), now) || changed
+		if key := r.Key(a, l); !r.seenSince(key, now) {
+			changed = r.note(key, l.Role, machine, l.InStep(), now) || changed
+		}
+	}
+	for key := range r.Legs {
+		here[key] = here[key] || r.seenSince(key, now)
 	}
 	if _, serves := a.Survivor(); serves && a.Running() { // else nothing is written: nobody falls behind
 		changed = r.leave(here, now) || changed
@@ -127,13 +133,15 @@ func (r *Record) legsChanged(now time.Time) {
 	}
 }
 
-// note takes in what was seen of a leg, unless it was seen later already: what a look shows may be recorded after what another has done since. A
-// clock that was set back makes everything older, so that what is much older counts.
+// seenSince says that a leg was seen after this time. A clock that was set back makes everything older, so that what is much older counts.
+func (r *Record) seenSince(key string, at time.Time) bool {
+	old, known := r.Legs[key]
+	late := old.Seen.Sub(at)
+	return known && late > 0 && late <= clocksDiffer
+}
+
 func (r *Record) note(key string, role Role, machine string, inStep bool, now time.Time) bool {
 	old, known := r.Legs[key]
-	if late := old.Seen.Sub(now); known && late > 0 && late <= clocksDiffer {
-		return false
-	}
 	same := known && old.InStep == inStep
 	since := now
 	if same {

@@ -175,6 +175,12 @@ func TestALookThatIsRecordedLateChangesNothing(t *testing.T) {
 	if leg := note(begin.Add(3 * time.Second)); !leg.InStep {
 		t.Errorf("a look from after it: %+v", leg)
 	}
+	if err := kept.Leaves(t.Context(), Status{Machine: "m1", At: begin}, whole, network); err != nil { // its clock was set back by seconds
+		t.Fatal(err)
+	}
+	if r, err := kept.Read(t.Context(), whole.UUID); err != nil || r.Legs[network.Key()].InStep {
+		t.Errorf("what is about to be done is recorded whatever the clock says: %+v, %v", r.Legs, err)
+	}
 	if leg := note(begin.Add(-time.Hour)); !leg.Seen.Equal(begin.Add(-time.Hour)) {
 		t.Errorf("a clock that was set back: %+v", leg)
 	}
