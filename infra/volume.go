@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/hint"
 )
 
 // Volumes is the port to a provider of volumes: disks that live apart from machines and are attached to them. A volume and a machine
@@ -109,15 +111,30 @@ func Device(ctx context.Context, m Machine, serial string) (BlockDevice, error) 
 	if err != nil {
 		return BlockDevice{}, err
 	}
-	for _, d := range all {
-		if d.Serial == serial {
-			return d, nil
-		}
+	d, there, err := WithSerial(m.Name(), all, serial)
+	if err == nil && !there {
+		err = fmt.Errorf("%s on %s: %w", serial, m.Name(), ErrNotAttached)
 	}
-	return BlockDevice{}, fmt.Errorf("%s on %s: %w", serial, m.Name(), ErrNotAttached)
+	return d, err
 }
 
-// Devices returns the disks of a Linux machine, by name: those that say a serial, and arrays.
+// WithSerial finds the one disk of a machine that tells one of these serials. Two that do are refused: nobody can tell which of them is meant.
+func WithSerial(machine string, all []BlockDevice, serials ...string) (d BlockDevice, there bool, err error) {
+	for _, other := range all {
+		switch {
+		case other.Serial == "" || !slices.Contains(serials, other.Serial):
+		case there:
+			return BlockDevice{}, false, hint.With(fmt.Errorf("%s and %s of %s both tell the serial number %s", d.Path, other.Path, machine, d.Serial),
+				"of two paths to one disk, name the device that multipath has made of them (/dev/mapper/...); detach a disk that is a copy of another, or give it a serial number of its own; two disks of one controller are told apart by their devices alone: name the device")
+		default:
+			d, there = other, true
+		}
+	}
+	return d, there, nil
+}
+
+// Devices returns the disks of a Linux machine, by name: those that say a serial, and arrays. The paths that the kernel itself joins to one
+// disk are left out: they tell that disk's serial, and nobody can open them.
 func Devices(ctx context.Context, m Machine) ([]BlockDevice, error) {
 	// One command, as over a long way each would cost its time, in which the shell itself reads what has one line, as each program that it
 	// starts costs time too.
@@ -127,6 +144,7 @@ func Devices(ctx context.Context, m Machine) ([]BlockDevice, error) {
 		done
 		size=; read -r size <"$d/size"
 		echo "device $d $size $serial"
+		hidden=; { read -r hidden <"$d/hidden"; } 2>/dev/null; [ "$hidden" != 1 ] || echo hidden
 		for h in "$d"/holders/* "$d"/"$d"*/holders/*; do [ -e "$h" ] && echo "holder ${h##*/}"; done
 	done
 	sed 's/^/mount /' /proc/self/mounts; sed -n 's/^\(\/dev\/[^ ]*\).*/mount \1 swap/p' /proc/swaps`
@@ -150,6 +168,8 @@ func parseDevices(said string) ([]BlockDevice, error) {
 			}
 			current = &BlockDevice{Path: "/dev/" + words[1], Size: sectors * 512, Serial: strings.Join(words[3:], " ")}
 			all[current.Path] = current
+		case len(words) == 1 && words[0] == "hidden" && current != nil:
+			delete(all, current.Path)
 		case len(words) == 2 && words[0] == "holder" && current != nil:
 			current.Holders = append(current.Holders, words[1])
 		case len(words) >= 3 && words[0] == "mount":

@@ -2,11 +2,16 @@ package infra
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+
+	"plimsoll/hint"
 )
 
 func TestParseDevices(t *testing.T) {
-	got, err := parseDevices(`device nvme0n1 2097152 vol0123456789abcdef0
+	got, err := parseDevices(`device nvme0c0n1 2097152 vol0123456789abcdef0
+hidden
+device nvme0n1 2097152 vol0123456789abcdef0
 device md0 2093056 3d5a9f6c:0c3f0f7e
 holder dm-0
 device vda 1024
@@ -27,6 +32,14 @@ mount /dev/vda swap
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if at, there, err := WithSerial("db1", got, "vol0123456789abcdef0"); err != nil || !there || at.Path != "/dev/nvme0n1" {
+		t.Errorf("a path that the kernel hides counts as a disk: %+v, %v", at, err)
+	}
+	copied := append(got, BlockDevice{Path: "/dev/sdz", Serial: "vol0123456789abcdef0"})
+	_, there, err := WithSerial("db1", copied, "vol0123456789abcdef0")
+	if err == nil || there || !strings.Contains(err.Error(), "/dev/nvme0n1 and /dev/sdz of db1 both tell the serial number vol0123456789abcdef0") || hint.Of(err) == "" {
+		t.Errorf("of two disks with one serial number: %v, %v", there, err)
 	}
 	if _, err := parseDevices("device vda many\n"); err == nil {
 		t.Error("a size that is not a number was accepted")

@@ -297,12 +297,12 @@ func StartAlone(ctx context.Context, m infra.Machine, name, leg string, chunk in
 
 // FreshBitmap replaces the bitmap of an array that is not mounted: doing it under load has been seen to deadlock.
 func FreshBitmap(ctx context.Context, m infra.Machine, array string, chunk int64) error {
-	// One that was stopped cleanly is read-only until something is written; one whose machine crashed is not.
-	err := run(ctx, m, "sh", "-c", `d=$(readlink -f "$1"); read -r state </sys/block/${d##*/}/md/array_state; case $state in read*) mdadm --readwrite "$1";; esac`, "sh", array)
+	// One that was stopped cleanly is read-only until something is written; one whose machine crashed is not. Whoever was cut off before may have
+	// removed the bitmap, and mdadm refuses to remove none.
+	err := run(ctx, m, "sh", "-c", `d=$(readlink -f "$1") && cd "/sys/block/${d##*/}/md" || exit 1
+read -r state <array_state; case $state in read*) mdadm --readwrite "$1" || exit 1;; esac
+read -r place <bitmap/location; [ "$place" = none ] || mdadm -q --grow --bitmap=none "$1"`, "sh", array)
 	if err != nil {
-		return err
-	}
-	if err := mdadm(ctx, m, "--grow", "--bitmap=none", array); err != nil {
 		return err
 	}
 	return mdadm(ctx, m, "--grow", "--bitmap=internal", "--bitmap-chunk="+strconv.FormatInt(chunk>>10, 10)+"K", array)

@@ -22,10 +22,9 @@ func Resolve(ctx context.Context, m infra.Machine, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, d := range all {
-		if d.Serial != "" && (d.Serial == ref || d.Serial == infra.VolumeSerial(ref)) {
-			return d.Path, nil
-		}
+	d, there, err := infra.WithSerial(m.Name(), all, ref, infra.VolumeSerial(ref))
+	if err != nil || there {
+		return d.Path, err
 	}
 	return "", hint.With(fmt.Errorf("volume %s is not on %s: %w", ref, m.Name(), infra.ErrNotAttached), "attach it first; plimsoll superdisk status shows what is there")
 }

@@ -35,8 +35,7 @@ func LegsOf(ctx context.Context, m infra.Machine, uuid string) ([]string, error)
 
 // diskNames are a machine's disks and their partitions that may be legs.
 func diskNames(ctx context.Context, m infra.Machine) ([]string, error) {
-	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c",
-		`cd /sys/class/block && for b in *; do case $b in md*|loop*|ram*|zram*|sr*|fd*) continue;; esac; [ "$(cat $b/size)" -gt 16 ] && echo $b; done; true`}})
+	out, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", namingDisks, "sh", "/sys/class/block"}})
 	if err != nil {
 		return nil, fmt.Errorf("list the disks of %s: %w", m.Name(), err)
 	}
@@ -47,6 +46,13 @@ func diskNames(ctx context.Context, m infra.Machine) ([]string, error) {
 	slices.Sort(disks)
 	return disks, nil
 }
+
+// namingDisks leaves out the paths that the kernel joins to one disk: they have no device that could be opened.
+const namingDisks = `cd "$1" && for b in *; do
+	case $b in md*|loop*|ram*|zram*|sr*|fd*) continue;; esac
+	hidden=; { read -r hidden <"$b/hidden"; } 2>/dev/null; [ "$hidden" != 1 ] || continue
+	[ "$(cat "$b/size")" -gt 16 ] && echo "$b"
+done; true`
 
 // servedAlone is that leg of these which has served without the others, "" if none has.
 func servedAlone(ctx context.Context, m infra.Machine, legs ...string) (string, error) {
@@ -68,6 +74,23 @@ func Together(ctx context.Context, m infra.Machine, legs ...string) error {
 	}
 	return hint.With(fmt.Errorf("%s has served without the other leg: the legs are not in step", device),
 		"start the array from the leg that served last (superdisk/emergency-start), and rebuild the other (superdisk/rebuild, superdisk/reattach-network)")
+}
+
+// SamePlace are two of these legs that have the same place in their array, "" if each has its own: one is a copy of the other, as a snapshot of its volume
+// is, or was replaced by it.
+func SamePlace(ctx context.Context, m infra.Machine, legs ...string) (one, other string, err error) {
+	at := map[int]string{}
+	for _, device := range legs {
+		s, err := ReadSuperblock(ctx, m, device)
+		if err != nil {
+			return "", "", err
+		}
+		if before, taken := at[s.Slot()]; taken && s.Slot() >= 0 {
+			return before, device, nil
+		}
+		at[s.Slot()] = device
+	}
+	return "", "", nil
 }
 
 // Ahead is that leg of these which has served without the others, if they have not: it has everything that they have. "" if none has;

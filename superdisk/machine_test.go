@@ -115,6 +115,7 @@ func (g guest) servesAlone(network, sums string) {
 	begun := time.Now()
 	must(g.t, superdisk.StartAlone(ctx, g, "superdisk", g.device(network), 1<<20))
 	must(g.t, superdisk.Mount(ctx, g, superdisk.Path("superdisk"), "/run/data"))
+	defer g.lacksItsBitmap()
 	g.t.Logf("serves %s after the attach", time.Since(begun).Round(time.Millisecond))
 	if got := g.sh("cd /run/data && sha256sum f*"); got != sums {
 		g.t.Errorf("files\n%s\nwant\n%s", got, sums)
@@ -122,6 +123,22 @@ func (g guest) servesAlone(network, sums string) {
 	if a := g.find("superdisk"); a.Degraded != 1 || a.Whole() {
 		g.t.Errorf("array %+v", a)
 	}
+}
+
+// lacksItsBitmap has the start of an array be cut off while its bitmap was made anew: it is made all the same.
+func (g guest) lacksItsBitmap() {
+	g.t.Helper()
+	ctx := g.t.Context()
+	must(g.t, superdisk.Unmount(ctx, g, "/run/data"))
+	g.sh("mdadm -q --grow --bitmap=none /dev/md/superdisk")
+	if a := g.find("superdisk"); a.Chunk != 0 {
+		g.t.Errorf("it has a bitmap: %+v", a)
+	}
+	must(g.t, superdisk.FreshBitmap(ctx, g, superdisk.Path("superdisk"), 1<<20))
+	if a := g.find("superdisk"); a.Chunk != 1<<20 {
+		g.t.Errorf("its bitmap has chunks of %d bytes", a.Chunk)
+	}
+	must(g.t, superdisk.Mount(ctx, g, superdisk.Path("superdisk"), "/run/data"))
 }
 
 func (g guest) rebuild(target string) superdisk.Rebuild {

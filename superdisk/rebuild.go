@@ -36,6 +36,8 @@ type Rebuild struct {
 	Meter    func(ctx context.Context) (time.Duration, error) // the service's p99 of the last while
 	Rate     int64
 	Mark     string // of the processes that it starts
+	// Begins is called before anything is changed, if something is to be; nil: it is not.
+	Begins func(ctx context.Context) error
 }
 
 // Choice is the method that is chosen, and why.
@@ -126,6 +128,10 @@ func (r Rebuild) admit(ctx context.Context, c Choice) (Choice, error) {
 	if is := theirs.Role(); is != r.Role && (is == Network || c.super.Role() == Network) {
 		return c, hint.With(fmt.Errorf("%s is the %s leg of %s, not its %s leg", r.Target, is, c.array.Label(), r.Role), fmt.Sprintf("name the disk of the %s leg", r.Role))
 	}
+	if theirs.Slot() >= 0 && theirs.Slot() == c.super.Slot() { // md would take it, with nothing but what the bitmap knows
+		return c, hint.With(fmt.Errorf("%s has the place in %s of the leg that serves: it is a copy of that, as a snapshot of its volume is, or was replaced by it", r.Target, c.array.Label()),
+			fmt.Sprintf("name the disk of the %s leg, or a blank one", r.Role))
+	}
 	if theirs.ServedAlone() { // md itself would take it back and mix what the two have: it looks at the events alone
 		return c, hint.With(fmt.Errorf("%s has served without the other leg: each has writes that the other lacks", r.Target),
 			"decide which one is right: to serve from this one instead, stop the array and start it with superdisk/emergency-start; to go on with the array as it runs, give it a blank disk, and keep this one until nothing of it is needed")
@@ -209,6 +215,11 @@ func (r Rebuild) Run(ctx context.Context, tell func(share float64, text string))
 	done := Rebuilt{Choice: c}
 	if err != nil {
 		return done, err
+	}
+	if c.Method != Nothing && r.Begins != nil {
+		if err := r.Begins(ctx); err != nil {
+			return done, err
+		}
 	}
 	if slices.ContainsFunc(c.array.Legs, Leg.Faulty) { // the target, or a disk that was taken away: it comes back under another name
 		if err := RemoveFailed(ctx, r.Machine, c.array.Device); err != nil {

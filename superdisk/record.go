@@ -86,7 +86,8 @@ func (r Record) keys(a Array) map[string]bool {
 	return here
 }
 
-// Note takes in what an array is like now, and says whether a leg's state is another than before.
+// Note takes in what an array is like now, and says whether a leg's state is another than before. Of a leg that was seen later already nothing is taken in:
+// what a look shows may be recorded after what another has done since.
 func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	if r.Legs == nil {
 		r.Legs = map[string]LegRecord{}
@@ -97,7 +98,12 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	}
 	here := r.keys(a)
 	for _, l := range a.Legs {
-		changed = r.note(r.Key(a, l), l.Role, machine, l.InStep(), now) || changed
+		if key := r.Key(a, l); !r.seenSince(key, now) {
+			changed = r.note(key, l.Role, machine, l.InStep(), now) || changed
+		}
+	}
+	for key := range r.Legs {
+		here[key] = here[key] || r.seenSince(key, now)
 	}
 	if _, serves := a.Survivor(); serves && a.Running() { // else nothing is written: nobody falls behind
 		changed = r.leave(here, now) || changed
@@ -125,6 +131,13 @@ func (r *Record) legsChanged(now time.Time) {
 		then.LegsChanged = now
 		r.Compared = &then
 	}
+}
+
+// seenSince says that a leg was seen after this time. A clock that was set back makes everything older, so that what is much older counts.
+func (r *Record) seenSince(key string, at time.Time) bool {
+	old, known := r.Legs[key]
+	late := old.Seen.Sub(at)
+	return known && late > 0 && late <= clocksDiffer
 }
 
 func (r *Record) note(key string, role Role, machine string, inStep bool, now time.Time) bool {
@@ -213,10 +226,12 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 		if a.UUID == "" || !a.Running() {
 			continue
 		}
-		r, err := s.Read(ctx, a.UUID)
-		if err == nil {
+		_, r, err := s.change(ctx, a.UUID, func(r *Record) bool {
 			r.Note(a, seen.Machine, seen.At)
-			err = s.keep(ctx, r, r.keys(a))
+			return true
+		})
+		if err == nil {
+			err = s.tag(ctx, r, r.keys(a))
 		}
 		failed = append(failed, err)
 	}
@@ -227,65 +242,93 @@ func (s Records) Note(ctx context.Context, seen Status) error {
 // they come back. Should whoever starts it be killed, none of them counts as one that has everything, and the leg itself counts as what it was before.
 // The record as it was is returned, for a start that does not come about.
 func (s Records) StartsAlone(ctx context.Context, uuid, key string, at time.Time) (before Record, err error) {
-	if before, err = s.Read(ctx, uuid); err != nil || len(before.Legs) == 0 {
-		return before, err
-	}
-	r := before
-	r.Legs = maps.Clone(before.Legs)
 	here := map[string]bool{key: true}
-	if r.leave(here, at) {
-		r.legsChanged(at)
-	}
-	for other, leg := range r.Legs {
-		if !here[other] {
-			leg.Whole = true
-			r.Legs[other] = leg
+	before, r, err := s.change(ctx, uuid, func(r *Record) bool {
+		if r.leave(here, at) {
+			r.legsChanged(at)
 		}
+		for other, leg := range r.Legs {
+			if !here[other] {
+				leg.Whole = true
+				r.Legs[other] = leg
+			}
+		}
+		return len(r.Legs) > 0
+	})
+	if err == nil {
+		err = s.tag(ctx, r, here)
 	}
-	return before, s.keep(ctx, r, here)
+	return before, err
 }
 
-// keep writes a record, here and on the volumes.
-func (s Records) keep(ctx context.Context, r Record, here map[string]bool) error {
-	if err := s.Write(ctx, r); err != nil || s.Volumes == nil {
-		return err
+// change reads a record, and writes what f makes of it unless f says that nothing is to be written. Meanwhile no other Plimsoll of this host does the
+// same: a watch that records what it has seen would undo what a run has recorded since it read.
+func (s Records) change(ctx context.Context, uuid string, f func(*Record) bool) (before, after Record, err error) {
+	if err := s.Machine.MakeDir(ctx, s.Folder); err != nil {
+		return before, after, err
 	}
-	return s.tag(ctx, r, here)
+	locking, cancel := context.WithTimeoutCause(ctx, lockPatience, fmt.Errorf("the record of array %s was locked for %s", uuid, lockPatience))
+	release, err := s.Machine.Lock(locking, s.file(uuid)+".lock")
+	cancel()
+	if err != nil {
+		return before, after, fmt.Errorf("record array %s: %w", uuid, err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if before, err = s.Read(ctx, uuid); err != nil {
+		return before, after, err
+	}
+	after = before
+	after.Legs = maps.Clone(before.Legs)
+	if f(&after) {
+		err = s.Write(ctx, after)
+	}
+	return before, after, err
 }
+
+// lockPatience is how long a record may be locked by another process, which only reads and writes a small file.
+const lockPatience = 10 * time.Second
 
 // Restore writes a record as it was, here and on the volumes.
 func (s Records) Restore(ctx context.Context, before Record) error {
 	if len(before.Legs) == 0 {
 		return nil // nothing was written over it
 	}
-	return s.keep(ctx, before, nil)
+	_, r, err := s.change(ctx, before.Array, func(r *Record) bool {
+		*r = before
+		return true
+	})
+	if err == nil {
+		err = s.tag(ctx, r, nil)
+	}
+	return err
 }
 
 // HaveCompared records how the legs of an array compared.
 func (s Records) HaveCompared(ctx context.Context, seen Status, a Array, c Compared) error {
-	r, err := s.Read(ctx, a.UUID)
-	if err != nil {
-		return err
-	}
-	r.Note(a, seen.Machine, seen.At)
-	r.Compared = &c
-	if a.Degraded > 0 { // a leg has left since it was compared
-		r.legsChanged(seen.At)
-	}
-	return s.Write(ctx, r)
+	_, _, err := s.change(ctx, a.UUID, func(r *Record) bool {
+		r.Note(a, seen.Machine, seen.At)
+		r.Compared = &c
+		if a.Degraded > 0 { // a leg has left since it was compared
+			r.legsChanged(seen.At)
+		}
+		return true
+	})
+	return err
 }
 
 // Leaves records that a leg is about to be taken out of an array that runs. Should whoever takes it out be killed, the leg does not count as one
 // that has everything, which the next Note would say of it if it had stayed.
 func (s Records) Leaves(ctx context.Context, seen Status, a Array, leg Leg) error {
-	r, err := s.Read(ctx, a.UUID)
-	if err != nil {
-		return err
+	_, r, err := s.change(ctx, a.UUID, func(r *Record) bool {
+		r.Note(a, seen.Machine, seen.At)
+		r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
+		r.legsChanged(seen.At)
+		return true
+	})
+	if err == nil {
+		err = s.tag(ctx, r, r.keys(a))
 	}
-	r.Note(a, seen.Machine, seen.At)
-	r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
-	r.legsChanged(seen.At)
-	return s.keep(ctx, r, r.keys(a))
+	return err
 }
 
 // Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll

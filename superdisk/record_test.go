@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,5 +144,63 @@ func TestAStartFromOneLegIsRecordedBeforeIt(t *testing.T) {
 			t.Errorf("the volume says %+v, %v", tag, err)
 		}
 		now = now.Add(time.Second)
+	}
+}
+
+// A watch that took its look before a run took a leg out, and records it afterwards, does not bring the leg back into step in the record. A clock that was
+// set back is another thing: what it says counts.
+func TestALookThatIsRecordedLateChangesNothing(t *testing.T) {
+	kept := Records{Machine: here(t), Folder: t.TempDir()}
+	whole := recorded(t, "whole").Arrays[0]
+	network, _ := whole.Leg(Network)
+	begin := time.Now()
+	note := func(at time.Time) LegRecord {
+		t.Helper()
+		if err := kept.Note(t.Context(), Status{Machine: "m1", At: at, Arrays: []Array{whole}}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := kept.Read(t.Context(), whole.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Legs[network.Key()]
+	}
+	note(begin)
+	if err := kept.Leaves(t.Context(), Status{Machine: "m1", At: begin.Add(2 * time.Second)}, whole, network); err != nil {
+		t.Fatal(err)
+	}
+	if leg := note(begin.Add(time.Second)); leg.InStep || !leg.Seen.Equal(begin.Add(2*time.Second)) {
+		t.Errorf("a look from before it was taken out: %+v", leg)
+	}
+	if leg := note(begin.Add(3 * time.Second)); !leg.InStep {
+		t.Errorf("a look from after it: %+v", leg)
+	}
+	if err := kept.Leaves(t.Context(), Status{Machine: "m1", At: begin}, whole, network); err != nil { // its clock was set back by seconds
+		t.Fatal(err)
+	}
+	if r, err := kept.Read(t.Context(), whole.UUID); err != nil || r.Legs[network.Key()].InStep {
+		t.Errorf("what is about to be done is recorded whatever the clock says: %+v, %v", r.Legs, err)
+	}
+	if leg := note(begin.Add(-time.Hour)); !leg.Seen.Equal(begin.Add(-time.Hour)) {
+		t.Errorf("a clock that was set back: %+v", leg)
+	}
+}
+
+// A watch and a run that record at the same time do not undo each other's records.
+func TestWhoRecordsAtTheSameTimeLosesNothing(t *testing.T) {
+	kept := Records{Machine: here(t), Folder: t.TempDir()}
+	const many = 24
+	var all sync.WaitGroup
+	for n := range many {
+		all.Go(func() {
+			a := Array{UUID: "1:1:1:1", State: "clean", Slots: 2, Legs: []Leg{{Role: Network, Device: "/dev/vda", Volume: "vol-" + strconv.Itoa(n), State: []string{"in_sync", "write_mostly"}}}}
+			if err := kept.Note(t.Context(), Status{Machine: "m1", At: time.Now(), Arrays: []Array{a}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if r, err := kept.Read(t.Context(), "1:1:1:1"); err != nil || len(r.Legs) != many {
+		t.Errorf("%d of %d legs are recorded, %v", len(r.Legs), many, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Status is what a machine's Super Disks are like.
 type Status struct {
 	Machine string    `json:"machine"`
-	At      time.Time `json:"at,omitzero"` // by our own clock; zero, with all that follows, if the machine could not be asked
+	At      time.Time `json:"at,omitzero"` // when the look began, by our own clock; zero, with all that follows, if the machine could not be asked
 	// ClockAhead is how far the machine's clock is ahead of ours, negative if it is behind. No guard depends on it.
 	ClockAhead time.Duration `json:"clock_ahead_ns,omitempty"`
 	Kernel     Kernel        `json:"kernel,omitzero"`
@@ -173,8 +173,8 @@ func Inspect(ctx context.Context, m infra.Machine) (Status, error) {
 	s := f.status()
 	s.Machine = m.Name()
 	now := time.Now()
-	s.ClockAhead, s.At = ahead(s.At, begun, now), now.UTC()
-	return s, err // of files that could not be read
+	s.ClockAhead, s.At = ahead(s.At, begun, now), begun.UTC() // what was done since may not be seen
+	return s, err                                             // of files that could not be read
 }
 
 // ahead is how far a clock is ahead of ours, if it said this time between two moments.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"plimsoll/infra"
@@ -24,36 +26,51 @@ const (
 	retag      = time.Minute // how old a tag gets that says the same
 )
 
-// tag writes what is recorded of the legs onto those that are volumes of the provider. A leg that is not in the array any more, and is another's by
-// now, keeps what is recorded of it there.
+// tag writes what is recorded of the legs onto those that are volumes of the provider. A volume that cannot be tagged hides no other.
 func (s Records) tag(ctx context.Context, r Record, here map[string]bool) error {
-	for key, leg := range r.Legs {
-		v, err := s.Volumes.Describe(ctx, key)
-		if errors.Is(err, infra.ErrNoVolume) {
-			continue // a machine's own disk
-		}
-		if err != nil {
-			return fmt.Errorf("record array %s on %s: %w", r.Array, key, err)
-		}
-		if !here[key] && ofAnother(v, r.Array) {
-			continue
-		}
-		if old, known := tagged(v, r.Array); known && old.InStep == leg.InStep && old.Whole == leg.Whole && leg.Seen.Sub(old.Seen) < retag {
-			continue
-		}
-		data, err := json.Marshal(legTag{r.Array, leg})
-		if err == nil && len(data) > longestTag {
-			leg.Machine = ""
-			data, err = json.Marshal(legTag{r.Array, leg})
-		}
-		if err == nil {
-			err = s.Volumes.Tag(ctx, v.ID, map[string]string{LegTag: string(data)})
-		}
-		if err != nil {
-			return fmt.Errorf("record array %s on %s: %w", r.Array, key, err)
-		}
+	if s.Volumes == nil {
+		return nil
+	}
+	var failed []error
+	for _, key := range slices.Sorted(maps.Keys(r.Legs)) {
+		failed = append(failed, s.tagLeg(ctx, r.Array, key, r.Legs[key], func(v infra.Volume) bool { return !here[key] && ofAnother(v, r.Array) }))
+	}
+	return errors.Join(failed...)
+}
+
+// tagLeg writes what is recorded of one leg, if it is a volume of the provider and is not kept as it is: one that is not in the array any more,
+// and is another's by now, keeps what is recorded of it there.
+func (s Records) tagLeg(ctx context.Context, array, key string, leg LegRecord, kept func(infra.Volume) bool) error {
+	v, err := s.Volumes.Describe(ctx, key)
+	if errors.Is(err, infra.ErrNoVolume) {
+		return nil // a machine's own disk
+	}
+	if err != nil {
+		return fmt.Errorf("record array %s on %s: %w", array, key, err)
+	}
+	if kept(v) {
+		return nil
+	}
+	if old, known := tagged(v, array); known && old.says(leg) && leg.Seen.Sub(old.Seen) < retag && old.Seen.Sub(leg.Seen) <= clocksDiffer {
+		return nil
+	}
+	data, err := json.Marshal(legTag{array, leg})
+	if err == nil && len(data) > longestTag {
+		leg.Machine = ""
+		data, err = json.Marshal(legTag{array, leg})
+	}
+	if err == nil {
+		err = s.Volumes.Tag(ctx, v.ID, map[string]string{LegTag: string(data)})
+	}
+	if err != nil {
+		return fmt.Errorf("record array %s on %s: %w", array, key, err)
 	}
 	return nil
+}
+
+// says tells whether two records of a leg say the same of it, though not at the same time.
+func (l LegRecord) says(other LegRecord) bool {
+	return l.InStep == other.InStep && l.Whole == other.Whole
 }
 
 // tagged is what a volume's tag says of it as a leg of an array.

@@ -60,6 +60,26 @@ func (c *create) legs(ctx context.Context, on *cluster.Cluster, m infra.Machine)
 	return local, network, err
 }
 
+// toldApart refuses two disks as legs of one array that tell one serial number: the record would take one for the other, and a leg that is out of step for
+// one that has everything.
+func toldApart(ctx context.Context, m infra.Machine, device, other string) error {
+	disks, err := infra.Devices(ctx, m)
+	if err != nil {
+		return err
+	}
+	serials := map[string]string{}
+	for _, d := range disks {
+		serials[d.Path] = d.Serial
+	}
+	if serials[device] == "" || serials[device] != serials[other] {
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s and %s of %s both tell the serial number %s, by which Plimsoll records which leg is in step", device, other, m.Name(), serials[device]),
+		Advice: "if one is a copy of the other, detach it or give it a serial number of its own; use two disks that tell different serial numbers, or none",
+	}
+}
+
 func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	if err := notOperated(on); err != nil {
 		return action.CheckResult{}, err
@@ -79,6 +99,8 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case found && a.Mount == c.Mount:
 		r.State = action.Satisfied
 		return recorded(ctx, on, a, r)
+	case found && a.Mount != "":
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("array %s is mounted at %s, not at %s", a.Label(), a.Mount, c.Mount), Advice: "unmount it there, or name the place where it is mounted"}
 	case found:
 		r.Reason = "the array exists but is not mounted"
 		half, err := c.halfMade(ctx, m, a)
@@ -89,6 +111,9 @@ func (c *create) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case !s.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: s.Kernel.Why, Advice: "start the machine with another kernel"}
 	default:
+		if err := toldApart(ctx, m, local, network); err != nil {
+			return r, err
+		}
 		for _, device := range []string{local, network} {
 			if err := superdisk.Blank(ctx, m, device); err != nil {
 				return r, refuse(err)

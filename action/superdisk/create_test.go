@@ -1,6 +1,7 @@
 package superdisk
 
 import (
+	"strings"
 	"testing"
 
 	"plimsoll/action"
@@ -44,4 +45,39 @@ func TestAnArrayIsNotUnmadeBeforeItIsLookedAt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The record tells the legs of an array apart by the serial numbers of their disks: two that tell the same do not become legs of one.
+func TestTwoDisksWithOneSerialNumberAreNotLegsOfOneArray(t *testing.T) {
+	m := pretends(t, "whole")
+	m.hasNoArray()
+	m.said["device $d"], m.said["readlink -f"], m.fails["blkid -p -O"] = "device ubda 2097152 S1\ndevice ubdb 2097152 S1\n", "size 2097152\n", 2
+	create := m.task("superdisk.create", "local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt")
+	_, err := create.Check(t.Context(), m.cluster(nil))
+	refused(t, err, "/dev/ubda and /dev/ubdb of local both tell the serial number S1")
+	_, err = m.task("superdisk.create", "local: S1", "network: /dev/ubdb", "mount: /run/mnt").Check(t.Context(), m.cluster(nil))
+	refused(t, err, "/dev/ubda and /dev/ubdb of local both tell the serial number S1")
+	if m.did("mdadm") {
+		t.Errorf("ran %q", m.ran)
+	}
+	m.said["device $d"] = "device ubda 2097152 S1\ndevice ubdb 2097152 S2\n"
+	if r, err := create.Check(t.Context(), m.cluster(nil)); err != nil || r.State != action.Needed {
+		t.Errorf("two serial numbers: %+v, %v", r, err)
+	}
+
+	m.shows("network-removed")
+	m.said["device $d"] = "device ubda 2097152 S1\ndevice ubdc 2097152 S1\n"
+	rebuild := m.task("superdisk.rebuild", "leg: network", "volume: /dev/ubdc")
+	_, err = rebuild.Check(t.Context(), m.cluster(nil))
+	refused(t, err, "/dev/ubdc and /dev/ubda of local both tell the serial number S1")
+	_, err = rebuild.Act(t.Context(), m.cluster(nil), call())
+	refused(t, err, "/dev/ubdc and /dev/ubda of local both tell the serial number S1")
+}
+
+// An array that is mounted elsewhere is not created by mounting nothing.
+func TestAnArrayThatIsMountedElsewhereIsNotTakenForMade(t *testing.T) {
+	m := pretends(t, "whole")
+	m.says = strings.Replace(m.says, " / /run/mnt ", " / /run/plimsoll-superdisk/sd ", 1)
+	_, err := m.task("superdisk.create", "local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt").Check(t.Context(), m.cluster(nil))
+	refused(t, err, "array sd is mounted at /run/plimsoll-superdisk/sd, not at /run/mnt")
 }

@@ -136,6 +136,38 @@ func TestALegIsRecordedAsOutOfStepBeforeItIsTakenOut(t *testing.T) {
 	}
 }
 
+// A new leg is recorded as out of step before it is filled: whoever is killed, and loses the machine, when it has its superblock and md has not taken it yet
+// must not find a leg that nothing speaks against.
+func TestALegIsRecordedAsOutOfStepBeforeItIsFilled(t *testing.T) {
+	m := pretends(t, "network-removed")
+	m.said["device $d"], m.said["readlink -f"] = "device ubda 2097152 AWS1\ndevice ubdb 2097152 vol7\n", "size 2097152\ntype linux_raid_member\n"
+	m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.localAlone(), m.recorded("left.superblock")
+	on := m.cluster(nil)
+	kept, err := records(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := superdisk.Record{Array: recordedUUID, Legs: map[string]superdisk.LegRecord{"vol-7": {Role: superdisk.Network, InStep: true, Since: time.Now(), Seen: time.Now()}}}
+	if err := kept.Write(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	filled := false
+	m.runs = func(line string) {
+		if !strings.Contains(line, "add --write-mostly /dev/ubdb") {
+			return
+		}
+		filled = true
+		r, err := kept.Read(t.Context(), recordedUUID)
+		if leg, known := r.Legs["vol-7"]; err != nil || !known || leg.InStep {
+			t.Errorf("before it is filled the record is %+v, %v", r.Legs, err)
+		}
+		m.shows("whole")
+	}
+	if _, err := m.task("superdisk.rebuild", "leg: network", "volume: vol-7").Act(t.Context(), on, call()); err != nil || !filled {
+		t.Errorf("%v, ran %q", err, m.ran)
+	}
+}
+
 // The record on a volume counts as well: Plimsoll on another host knows no other.
 func TestATagThatIsOldIsNoRecord(t *testing.T) {
 	m := pretends(t, "whole")
@@ -194,21 +226,30 @@ func TestALegThatWasTakenAwayIsLetGoOf(t *testing.T) {
 // An array whose network leg has served on another machine is started from that leg when its stop is undone: the other lacks what was written there,
 // and md must not choose.
 func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
-	for name, c := range map[string]struct{ local, network, does string }{
-		"neither":       {"left", "left", "mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb"},
-		"the network's": {"left", "alone", "mdadm --assemble --run /dev/md/sd /dev/ubdb"},
-		"both":          {"alone", "alone", ""},
+	for name, c := range map[string]struct{ local, network, does, refusal string }{
+		"neither":                  {"stale", "left", "mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb", ""},
+		"the network's":            {"stale", "alone", "mdadm --assemble --run /dev/md/sd /dev/ubdb", ""},
+		"both":                     {"", "alone", "", "have both served without the other leg"},
+		"the volume and its copy":  {"left", "left", "", "/dev/ubda and /dev/ubdb of local say that they are the same leg"},
+		"the volume, and no other": {"none", "left", "", "1 of 2 legs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := pretends(t, "whole")
 			m.hasNoArray()
-			m.said["cd /sys/class/block"] = "ubda\nubdb"
-			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded(c.local+".superblock"), m.recorded(c.network+".superblock")
+			m.said["for b in *"] = "ubda\nubdb"
+			m.pages["/dev/ubdb"] = m.recorded(c.network + ".superblock")
+			switch c.local {
+			case "":
+				m.pages["/dev/ubda"] = m.localAlone()
+			case "none":
+			default:
+				m.pages["/dev/ubda"] = m.recorded(c.local + ".superblock")
+			}
 			undone := call()
 			undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
 			err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
 			if c.does == "" {
-				if refused(t, err, "have both served without the other leg"); m.did("mdadm") {
+				if refused(t, err, c.refusal); m.did("mdadm") {
 					t.Errorf("ran %q", m.ran)
 				}
 				return
@@ -221,6 +262,25 @@ func TestAStopIsUndoneFromTheLegThatServedMeanwhile(t *testing.T) {
 				t.Errorf("the undo says %v", err)
 			}
 		})
+	}
+}
+
+// An undo of a stop that was cut off while md assembled the array leaves a part of it, which cannot be mounted: it is stopped, and the array started anew.
+func TestAnUndoOfAStopGoesOnFromWhatIsHalfAssembled(t *testing.T) {
+	m := pretends(t, "inactive")
+	m.says = strings.ReplaceAll(m.says, "/dev/md126", "/dev/md127") // the name sd is its
+	m.said["for b in *"] = "ubda\nubdb"
+	m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded("stale.superblock"), m.recorded("left.superblock")
+	m.runs = func(line string) {
+		if strings.HasPrefix(line, "mdadm --assemble") && !m.did("mdadm --stop /dev/md127") {
+			t.Errorf("assembled beside what is half assembled: ran %q", m.ran)
+		}
+	}
+	undone := call()
+	undone.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}
+	err := m.task("superdisk.stop", "mount: /run/mnt").(action.Undoer).Undo(t.Context(), m.cluster(nil), undone)
+	if err != nil || !m.did("mdadm --assemble /dev/md/sd /dev/ubda /dev/ubdb") || !m.did("mount /dev/md/sd /run/mnt") {
+		t.Errorf("%v, ran %q", err, m.ran)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
+	"plimsoll/infra"
 	"plimsoll/superdisk"
 )
 
@@ -101,15 +102,46 @@ func (d *detach) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) e
 	if leg, in := a.Leg(superdisk.Role(d.Leg)); in && !leg.Faulty() { // or md gave it up, and nobody has taken it out yet
 		return errors.Join(superdisk.AwaitWhole(ctx, m, a.UUID, nil), note(ctx, on, m))
 	}
-	legs, err := superdisk.LegsOf(ctx, m, a.UUID)
+	device, err := d.left(ctx, m, a)
 	if err != nil {
 		return err
 	}
+	_, err = superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(d.Leg), Mark: action.Mark(c)}.Run(ctx, c.Progress)
+	return errors.Join(refuse(err), note(ctx, on, m))
+}
+
+// left is the disk that was the leg. A leg of the other kind is not it, such as a local disk that was replaced and still is on the machine; of two
+// that may be it, one is a copy.
+func (d *detach) left(ctx context.Context, m infra.Machine, a superdisk.Array) (string, error) {
+	legs, err := superdisk.LegsOf(ctx, m, a.UUID)
+	if err != nil {
+		return "", err
+	}
+	var out, ofRole []string
 	for _, device := range legs {
-		if leg, in := a.On(device); !in || leg.Faulty() {
-			_, err := superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(d.Leg), Mark: action.Mark(c)}.Run(ctx, c.Progress)
-			return errors.Join(refuse(err), note(ctx, on, m))
+		if leg, in := a.On(device); in && !leg.Faulty() {
+			continue
+		}
+		super, err := superdisk.ReadSuperblock(ctx, m, device)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, device)
+		if string(super.Role()) == d.Leg {
+			ofRole = append(ofRole, device)
 		}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume, then superdisk/reattach-network -i node=" + d.Node}
+	if len(ofRole) == 0 { // it may have lost its flag
+		ofRole = out
+	}
+	switch len(ofRole) {
+	case 0:
+		return "", &hint.PermanentError{Reason: fmt.Sprintf("the %s leg is not on %s any more", d.Leg, m.Name()), Advice: "attach its volume, then superdisk/reattach-network -i node=" + d.Node}
+	case 1:
+		return ofRole[0], nil
+	}
+	return "", &hint.PermanentError{
+		Reason: fmt.Sprintf("%s of %s all say that they were the %s leg of array %s", strings.Join(ofRole, ", "), m.Name(), d.Leg, a.Label()),
+		Advice: "find out which are copies (a snapshot of a volume keeps what it says of its array), detach those, and repeat the undo",
+	}
 }

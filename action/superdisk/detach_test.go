@@ -1,6 +1,7 @@
 package superdisk
 
 import (
+	"strings"
 	"testing"
 
 	"plimsoll/action"
@@ -25,6 +26,44 @@ func TestTheLastLegInStepIsNotTakenOut(t *testing.T) {
 	m.shows("whole")
 	if err := superdisk.Fail(t.Context(), m, "/dev/md127", "/dev/ubdb"); err != nil || !m.did("--fail /dev/ubdb") {
 		t.Errorf("the other is in step: %v, ran %q", err, m.ran)
+	}
+}
+
+// What an undo gives back to the array is the leg that was taken out: no local disk that was replaced and is still there, and no copy of the volume.
+func TestAnUndoGivesBackTheLegThatLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		pages   map[string]string // superblocks, by device; the local leg /dev/ubda serves
+		refusal string
+	}{
+		"the leg":                                    {map[string]string{"/dev/ubdb": "left"}, ""},
+		"and a local disk that was replaced":         {map[string]string{"/dev/ubdb": "left", "/dev/ubd0": "stale"}, ""},
+		"and a copy of it":                           {map[string]string{"/dev/ubdb": "left", "/dev/ubd0": "left"}, "/dev/ubd0, /dev/ubdb of local all say that they were the network leg of array sd"},
+		"a local disk that was replaced, and no leg": {map[string]string{"/dev/ubd0": "stale"}, "has the place in sd of the leg that serves"},
+		"nothing": {nil, "the network leg is not on local any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := pretends(t, "network-removed")
+			m.said["for b in *"], m.said["readlink -f"] = "ubd0\nubda\nubdb", "size 2097152\ntype linux_raid_member\n"
+			m.pages["/dev/ubda"] = m.localAlone()
+			for device, page := range c.pages {
+				m.pages[device] = m.recorded(page + ".superblock")
+			}
+			m.runs = func(line string) {
+				if strings.Contains(line, "--re-add") || strings.Contains(line, "--add") {
+					m.shows("whole")
+				}
+			}
+			err := m.task("superdisk.detach").(action.Undoer).Undo(t.Context(), m.cluster(nil), call())
+			if c.refusal != "" {
+				if refused(t, err, c.refusal); m.did("mdadm") {
+					t.Errorf("ran %q", m.ran)
+				}
+				return
+			}
+			if err != nil || !m.did("/dev/md127 --re-add --write-mostly /dev/ubdb") && !m.did("/dev/md127 --add --write-mostly /dev/ubdb") || m.did("/dev/ubd0") {
+				t.Errorf("%v, ran %q", err, m.ran)
+			}
+		})
 	}
 }
 

@@ -64,6 +64,9 @@ func (s *migrate) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case !status.Kernel.Fit:
 		return r, &hint.PermanentError{Reason: status.Kernel.Why, Advice: "start the machine with another kernel"}
 	case !found:
+		if err := toldApart(ctx, m, local, network); err != nil {
+			return r, err
+		}
 		if err := superdisk.Blank(ctx, m, network); err != nil {
 			return r, refuse(err)
 		}

@@ -2,6 +2,7 @@ package superdisk
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -134,6 +135,20 @@ func (p *pretend) cluster(volumes infra.Volumes) *cluster.Cluster {
 func (p *pretend) task(name string, with ...string) action.Task {
 	p.t.Helper()
 	return (&stage{}).task(p.t, name, append([]string{"node: n1", "array: sd"}, with...)...)
+}
+
+// localAlone is the superblock of the local leg, as it is when that has served without the network leg.
+func (p *pretend) localAlone() []byte {
+	page := p.recorded("stale.superblock")
+	binary.LittleEndian.PutUint16(page[256+2:], 0xffff) // the place of the network leg
+	sum := uint64(0)
+	for at := 0; at < 256+2*128; at += 4 {
+		if at != 216 {
+			sum += uint64(binary.LittleEndian.Uint32(page[at:]))
+		}
+	}
+	binary.LittleEndian.PutUint32(page[216:], uint32(sum)+uint32(sum>>32))
+	return page
 }
 
 // refused says that an error is a refusal that no retry mends, with this in its text and an advice.

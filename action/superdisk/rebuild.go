@@ -66,6 +66,14 @@ func (r *rebuild) job(ctx context.Context, on *cluster.Cluster) (superdisk.Rebui
 	if err != nil {
 		return superdisk.Rebuild{}, err
 	}
+	for _, leg := range a.Legs {
+		if leg.Device == device || leg.Faulty() {
+			continue
+		}
+		if err := toldApart(ctx, m, device, leg.Device); err != nil {
+			return superdisk.Rebuild{}, err
+		}
+	}
 	return superdisk.Rebuild{Machine: m, Array: a.UUID, Target: device, Role: superdisk.Role(r.Leg), Program: program, Rate: r.Ceiling}, nil
 }
 
@@ -129,6 +137,16 @@ func (r *rebuild) meant(a superdisk.Array, device string) error {
 	return nil
 }
 
+// isFilled records that the leg is out of step, before it gets anything: a leg that was seeded has, for the moment before md takes it, a superblock that says
+// all is well. Should the machine be lost then, it would be a leg of which nothing is known.
+func (r *rebuild) isFilled(ctx context.Context, on *cluster.Cluster, m infra.Machine, a superdisk.Array, device string) error {
+	serial, err := serialOf(ctx, m, device)
+	if err != nil {
+		return err
+	}
+	return leaves(ctx, on, m, a, superdisk.Leg{Device: device, Volume: serial, Role: superdisk.Role(r.Leg)})
+}
+
 // another adds to a refusal of the disk how another is taken: the run keeps its inputs, and the other leg serves meanwhile.
 func (r *rebuild) another(err error) error {
 	var refusal *hint.PermanentError
@@ -156,11 +174,14 @@ func (r *rebuild) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err != nil {
 		return nil, refuse(err)
 	}
-	if _, a, err := r.there(ctx, on); err != nil {
-		return nil, err
-	} else if err := r.meant(a, job.Target); err != nil {
+	_, a, err := r.there(ctx, on)
+	if err != nil {
 		return nil, err
 	}
+	if err := r.meant(a, job.Target); err != nil {
+		return nil, err
+	}
+	job.Begins = func(ctx context.Context) error { return r.isFilled(ctx, on, job.Machine, a, job.Target) }
 	job.Mark = action.Mark(c)
 	if r.Probe != "" {
 		probe, err := startProbe(ctx, on, r.Node, r.Probe)

@@ -86,8 +86,8 @@ func TestTheOtherLegIsRecordedAsOutOfStepBeforeOneIsStarted(t *testing.T) {
 			m.unmounts()
 		}, startsNetwork, "--bitmap=none", "network", false},
 		"started again by an undo": {func(m *pretend) {
-			m.said["cd /sys/class/block"] = "ubda\nubdb"
-			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded("left.superblock"), m.recorded("alone.superblock")
+			m.said["for b in *"] = "ubda\nubdb"
+			m.pages["/dev/ubda"], m.pages["/dev/ubdb"] = m.recorded("stale.superblock"), m.recorded("alone.superblock")
 		}, func(m *pretend, on *cluster.Cluster) error {
 			c := call()
 			c.Before = action.Facts{"array": recordedUUID, "mounted": "/run/mnt", "missing": float64(0)}

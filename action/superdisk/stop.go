@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -93,13 +94,16 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 	if err := s.same(m, a, found && uuid != "", uuid); err != nil {
 		return err
 	}
-	if !found {
-		legs, err := superdisk.LegsOf(ctx, m, uuid)
-		if err != nil {
+	if found && !a.Running() { // an undo that was cut off had assembled a part of it
+		if err := superdisk.Stop(ctx, m, a.Device); err != nil {
 			return err
 		}
-		if len(legs) < 2 {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + s.Node}
+		found = false
+	}
+	if !found {
+		legs, err := s.both(ctx, m, uuid)
+		if err != nil {
+			return err
 		}
 		if a, err = s.startAgain(ctx, on, m, c, uuid, legs); err != nil {
 			return err
@@ -114,6 +118,25 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 		return err
 	}
 	return s.remains(a, c)
+}
+
+// both are the two legs of an array on a machine: fewer are refused, and disks of which one is a copy of another.
+func (a array) both(ctx context.Context, m infra.Machine, uuid string) ([]string, error) {
+	legs, err := superdisk.LegsOf(ctx, m, uuid)
+	if err != nil {
+		return nil, err
+	}
+	if len(legs) < 2 {
+		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + a.Node}
+	}
+	one, other, err := superdisk.SamePlace(ctx, m, legs...)
+	if err == nil && one != "" {
+		err = &hint.PermanentError{
+			Reason: fmt.Sprintf("%s and %s of %s say that they are the same leg of array %s", one, other, m.Name(), uuid),
+			Advice: "find out which of them is a copy (a snapshot of a volume keeps what it says of its array), or was replaced by the other, and detach that",
+		}
+	}
+	return legs, err
 }
 
 // startAgain starts the array from both legs; from one alone if only that one has served meanwhile, as on another machine: the other lacks what was
@@ -193,18 +216,30 @@ func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 			r.State = action.Satisfied
 			return recorded(ctx, on, a, r)
 		}
+		if err == nil {
+			err = s.startedAlone(m, a)
+		}
 		return r, err
 	}
 	_, err = s.legs(ctx, m)
 	return r, err
 }
 
-func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
-	legs, err := superdisk.LegsOf(ctx, m, s.UUID)
-	if err == nil && len(legs) != 2 {
-		err = &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), s.UUID, m.Name()),
-			Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + s.Node}
+// startedAlone refuses an array that runs from one leg and is not mounted, as after something assembled it when the machine started: the leg may be out
+// of step, which the kernel does not know.
+func (s *start) startedAlone(m infra.Machine, a superdisk.Array) error {
+	there := slices.DeleteFunc(slices.Clone(a.Legs), superdisk.Leg.Faulty)
+	if a.Mount != "" || len(there) != 1 {
+		return nil
 	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("array %s runs on %s from its %s leg %s alone, and is not mounted: something else has started it, and the leg may be out of step", a.Label(), m.Name(), there[0].Role, named(there[0])),
+		Advice: fmt.Sprintf("superdisk/emergency-start -i node=%s -i network=%s serves from that leg, unless it is recorded as out of step; to start both, stop the array (superdisk.stop), attach the other leg and repeat this", s.Node, cmp.Or(there[0].Volume, there[0].Device)),
+	}
+}
+
+func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {
+	legs, err := s.both(ctx, m, s.UUID)
 	if err == nil {
 		err = refuse(superdisk.Together(ctx, m, legs...))
 	}

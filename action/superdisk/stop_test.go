@@ -7,6 +7,43 @@ import (
 	"plimsoll/action"
 )
 
+// An array that something assembled from one leg when the machine started is not served from by a start of both: the kernel does not know whether that leg
+// is out of step. One whose other leg is being brought into step has been started from both.
+func TestAnArrayThatWasStartedFromOneLegIsNotTakenForBoth(t *testing.T) {
+	m := pretends(t, "network-removed")
+	m.unmounts()
+	start := m.task("superdisk.start", "uuid: "+recordedUUID, "mount: /run/mnt")
+	r, err := start.Check(t.Context(), m.cluster(nil))
+	refused(t, err, "runs on local from its local leg /dev/ubda alone, and is not mounted")
+	if m.did("mount") {
+		t.Errorf("%+v, ran %q", r, m.ran)
+	}
+	m.shows("network-failed") // md holds the other, and has given it up
+	m.unmounts()
+	_, err = start.Check(t.Context(), m.cluster(nil))
+	refused(t, err, "from its local leg /dev/ubda alone")
+	m.shows("network-recovers")
+	m.unmounts()
+	if r, err := start.Check(t.Context(), m.cluster(nil)); err != nil || r.State != action.Needed {
+		t.Errorf("both are there: %+v, %v", r, err)
+	}
+}
+
+// Of disks that say they are the same leg of an array, one is a copy, as a snapshot of its volume: none is started.
+func TestACopyOfALegIsNotStarted(t *testing.T) {
+	m := pretends(t, "whole")
+	m.hasNoArray()
+	m.said["for b in *"] = "ubda\nubdb\nubdc"
+	m.pages["/dev/ubda"], m.pages["/dev/ubdb"], m.pages["/dev/ubdc"] = m.recorded("stale.superblock"), m.recorded("left.superblock"), m.recorded("left.superblock")
+	start := m.task("superdisk.start", "uuid: "+recordedUUID, "mount: /run/mnt")
+	_, err := start.Check(t.Context(), m.cluster(nil))
+	refused(t, err, "/dev/ubdb and /dev/ubdc of local say that they are the same leg of array "+recordedUUID)
+	delete(m.pages, "/dev/ubdc")
+	if r, err := start.Check(t.Context(), m.cluster(nil)); err != nil || r.State != action.Needed {
+		t.Errorf("without the copy: %+v, %v", r, err)
+	}
+}
+
 func TestAnArrayOfTheSameNameIsNotTakenForAnother(t *testing.T) {
 	m := pretends(t, "whole")
 	on := m.cluster(nil)

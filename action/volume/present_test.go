@@ -114,3 +114,15 @@ func TestAVolumeThatIsCreatedBeforeIsAttached(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// Of two disks that tell one serial number, as two paths to a volume or a copy of a disk, none is taken for the one that is meant.
+func TestOfTwoDisksWithOneSerialNumberNoneIsThere(t *testing.T) {
+	const twice = "device vda 2097152 vol7\ndevice vdb 2097152 vol7\n"
+	for said, refusal := range map[string]bool{"vol-7": true, "vol7": true, "/dev/vdb": false} {
+		r, err := (&attach{onMachine{Volume: said, Node: "n1"}, true}).Check(t.Context(), attaches(nil, twice))
+		var permanent *hint.PermanentError
+		if refused := errors.As(err, &permanent) && strings.Contains(permanent.Reason, "/dev/vda and /dev/vdb of m1 both tell the serial number vol7") && permanent.Advice != ""; refused != refusal {
+			t.Errorf("%s: %+v, %v", said, r, err)
+		}
+	}
+}

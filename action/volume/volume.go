@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/action"
@@ -131,17 +132,31 @@ func (a *attach) present(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return r, false, err
 	}
-	for _, d := range disks {
-		if d.Path == a.Volume || d.Serial != "" && (d.Serial == a.Volume || d.Serial == infra.VolumeSerial(a.Volume)) {
-			r.Observed = action.Facts{"attached_to": m.Name()}
-			return r, true, a.stays(ctx, on, m, d)
-		}
+	d, has, err := a.among(m, disks)
+	if err != nil {
+		return r, false, err
+	}
+	if has {
+		r.Observed = action.Facts{"attached_to": m.Name()}
+		return r, true, a.stays(ctx, on, m, d)
 	}
 	if on.Volumes == nil || strings.HasPrefix(a.Volume, "/") {
 		return r, false, &hint.PermanentError{Reason: fmt.Sprintf("%s has no disk %s, and no provider is known that attaches it", m.Name(), a.Volume),
 			Advice: "attach it first with the provider's own tool, and name it by its serial number (lsblk -o NAME,SIZE,SERIAL) or as a device"}
 	}
 	return r, false, nil
+}
+
+// among finds the disk, by its device or serial number. Two that tell that number are refused.
+func (a *attach) among(m infra.Machine, disks []infra.BlockDevice) (infra.BlockDevice, bool, error) {
+	if at := slices.IndexFunc(disks, func(d infra.BlockDevice) bool { return d.Path == a.Volume }); at >= 0 {
+		return disks[at], true, nil
+	}
+	d, has, err := infra.WithSerial(m.Name(), disks, a.Volume, infra.VolumeSerial(a.Volume))
+	if err != nil {
+		err = &hint.PermanentError{Reason: err.Error(), Advice: hint.Of(err)}
+	}
+	return d, has, err
 }
 
 // stays refuses a disk of the machine, called by its device or its serial number, that is a volume which the provider says is not attached to it.

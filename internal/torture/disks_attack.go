@@ -83,7 +83,7 @@ func (d *disks) attack(ctx context.Context, c diskCase, until time.Time, keep fu
 		if len(undoing) == 0 {
 			return res, fmt.Errorf("find where the undo of %s can be killed: its journal has no cancellation", c.book)
 		}
-		if err := attackUndo(d.disksOptions, undoing, deepest, &res, one); err != nil {
+		if err := attackUndo(d.disksOptions, undoing, c.interrupted(deepest), &res, one); err != nil {
 			return res, err
 		}
 		all = append(slices.Clip(all), undoing...)
@@ -135,10 +135,10 @@ func undoEach(o disksOptions, steps []string, one func(plan) (*diskTry, error)) 
 	return undone, deepest, nil
 }
 
-// attackUndo kills the undo of that step, and of those before it, at all of these moments.
-func attackUndo(o disksOptions, all []moment, step string, res *disksResult, one func(plan) (*diskTry, error)) error {
+// attackUndo kills the undo of a run that was interrupted there, at all of these moments.
+func attackUndo(o disksOptions, all []moment, interrupted moment, res *disksResult, one func(plan) (*diskTry, error)) error {
 	for n, some := range deal(o, all, undoStrides, res) {
-		p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{{entry: "acted/" + step, before: true}}, undo: true, undos: some}
+		p := plan{what: fmt.Sprintf("killed in its undo, %d of %d", n+1, undoStrides), kills: []moment{interrupted}, undo: true, undos: some}
 		if _, err := one(p); err != nil {
 			return err
 		}

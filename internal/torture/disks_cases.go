@@ -35,6 +35,8 @@ type diskCase struct {
 	moves  bool // to the other machine
 	// serves is the step from which on the network leg alone has what was written: an undo then leaves the node with that leg.
 	serves string
+	// lasts says that a step whose act has ended is not undone any more.
+	lasts bool
 	// under happens while the run is under way, after its first entries; it may be called again.
 	under func(*disks, context.Context) error
 }
@@ -61,7 +63,7 @@ var diskCases = [][]diskCase{{
 	{book: "superdisk/rebuild", begin: (*disks).alone, done: whole, undone: networkOnly, inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "local=local"}
 	}},
-	{book: "superdisk/migrate", begin: (*disks).plain, done: whole, undone: plainDisk, inputs: func(d *disks) []string {
+	{book: "superdisk/migrate", begin: (*disks).plain, done: whole, undone: plainDisk, lasts: true, inputs: func(d *disks) []string {
 		return []string{"node=" + d.at, "local=local", "network=n1/network", "mount=" + dataAt}
 	}},
 	{book: "superdisk/retire", begin: (*disks).serving, done: retired, undone: whole, inputs: func(d *disks) []string {
@@ -75,6 +77,14 @@ var diskCases = [][]diskCase{{
 		return []string{"lost=" + d.at, "to=" + other(d.at), "network=n1/network", "local=local", "mount=" + dataAt}
 	}},
 }}
+
+// interrupted is where a run is killed in a step, so that its undo has the most to do.
+func (c diskCase) interrupted(step string) moment {
+	if c.lasts {
+		return moment{entry: "intended/" + step, after: true}
+	}
+	return moment{entry: "acted/" + step, before: true}
+}
 
 func onNode(d *disks) []string { return []string{"node=" + d.at} }
 

@@ -101,6 +101,22 @@ func TestWhatAnUndoneMoveLeaves(t *testing.T) {
 	}
 }
 
+// An undo is attacked on a run that it can take back: a migration is not undone once the files are used on the array.
+func TestAnUndoIsAttackedWhereItIsNotRefused(t *testing.T) {
+	for lasts, want := range map[bool]string{false: "before acted move", true: "in intended move"} {
+		if got := (diskCase{lasts: lasts}).interrupted("move").String(); got != want {
+			t.Errorf("%v: a run is killed %s, want %s", lasts, got, want)
+		}
+	}
+	for _, group := range diskCases {
+		for _, c := range group {
+			if c.lasts != (c.book == "superdisk/migrate") {
+				t.Errorf("%s: %v", c.book, c.lasts)
+			}
+		}
+	}
+}
+
 // An undo that a step refuses is not tried for ever.
 func TestWhereAnUndoIsStuck(t *testing.T) {
 	stuck := journal.Event{Kind: journal.Stuck, Step: "move", Lasts: true}

@@ -54,7 +54,8 @@ machine, it shows the arrays that are stopped, and the runbook that starts them.
 The command reads one page of each leg in a separate process, so a disk that hangs cannot block it; with --watch, only of legs that have
 answered no request since the check before. Each result is recorded in
 $PLIMSOLL_HOME: a network leg that fell behind does not know it, and an emergency start from it is refused by this record. Keep --watch
-running where the record must be complete.`,
+running where the record must be complete: where the volumes have a provider, it also records each change on them, as the tag plimsoll-leg,
+and once a minute that nothing has changed, for Plimsoll on other hosts.`,
 		Example: `  plimsoll superdisk status
   plimsoll superdisk status orders --watch
   plimsoll superdisk status orders --json`,
@@ -114,12 +115,12 @@ func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
 		return err
 	}
 	records := superdisk.Records{Machine: deps.Machine, Folder: folder}
-	watches := map[string]*superdisk.Watch{}
+	watches := map[string]*watched{}
 	look := func() []superdiskNode { // a watch reads no other disks where an array runs
 		var all []superdiskNode
 		for _, p := range places {
 			if watches[p.node] == nil {
-				watches[p.node] = &superdisk.Watch{}
+				watches[p.node] = &watched{}
 			}
 			all = append(all, p.look(ctx, watches[p.node], records, !o.watch))
 		}
@@ -231,7 +232,14 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 	return all, on.Close, nil
 }
 
-func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.Records, thorough bool) superdiskNode {
+// watched is what is kept of a place from look to look.
+type watched struct {
+	superdisk.Watch
+	tags superdisk.Tagger
+}
+
+// look looks at a place and records what it sees; a watch, which is not thorough, records it on the volumes, too.
+func (p place) look(ctx context.Context, w *watched, records superdisk.Records, thorough bool) superdiskNode {
 	n := superdiskNode{Node: p.node, Advice: map[string][]superdisk.Advice{}, Record: map[string]superdisk.Record{}}
 	s, err := superdisk.Inspect(ctx, p.machine)
 	var unrecorded error
@@ -242,6 +250,11 @@ func (p place) look(ctx context.Context, w *superdisk.Watch, records superdisk.R
 		}
 		unrecorded = records.Note(ctx, s)
 		err = errors.Join(err, unrecorded)
+		if !thorough && unrecorded == nil {
+			tagging := records
+			tagging.Volumes = p.volumes
+			err = errors.Join(err, w.tags.Note(ctx, tagging, s))
+		}
 		if thorough || !slices.ContainsFunc(s.Arrays, superdisk.Array.Running) {
 			var unseen error
 			n.Disks, unseen = superdisk.FindStopped(ctx, p.machine, s)

@@ -11,6 +11,8 @@ import (
 
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/infra"
+	"plimsoll/infra/aws"
+	"plimsoll/infra/aws/awstest"
 	"plimsoll/infra/local"
 	"plimsoll/infra/uml"
 	"plimsoll/superdisk"
@@ -71,7 +73,7 @@ func TestTheStatusReadsWhatIsRecordedOnTheVolume(t *testing.T) {
 	records := superdisk.Records{Machine: host, Folder: t.TempDir()}
 	look := func(volumes infra.Volumes) (superdiskNode, string) {
 		t.Helper()
-		n := place{"orders", "n1", "", m, volumes}.look(t.Context(), &superdisk.Watch{}, records, true)
+		n := place{"orders", "n1", "", m, volumes}.look(t.Context(), &watched{}, records, true)
 		if len(n.Stopped) != 1 || n.Stopped[0].UUID != stoppedUUID {
 			t.Fatalf("%+v", n)
 		}
@@ -106,7 +108,7 @@ func TestTheStatusReadsWhatIsRecordedOnTheVolume(t *testing.T) {
 		t.Errorf("it cannot be read: %q, got\n%s", n.Error, text)
 	}
 	m.shows = runs
-	n = place{"orders", "n1", "", m, nil}.look(t.Context(), &superdisk.Watch{}, records, true)
+	n = place{"orders", "n1", "", m, nil}.look(t.Context(), &watched{}, records, true)
 	if strings.Count(n.Error, "read the record of array") != 1 {
 		t.Errorf("of an array that runs: %q", n.Error)
 	}
@@ -126,5 +128,71 @@ func TestAWatchTellsWhatItCannotLookAt(t *testing.T) {
 	})
 	if err != nil || strings.Count(said.String(), "node db1: context deadline exceeded") != 2 || !strings.Contains(said.String(), "superdisk/recover-node") {
 		t.Errorf("%v, %s", err, said.String())
+	}
+}
+
+// A watch records each change on the leg's volume, and Plimsoll on another host, which has seen nothing of it, refuses the leg that has left. A status that is
+// asked for once needs no right to change a volume.
+func TestAWatchRecordsOnTheVolume(t *testing.T) {
+	host, err := local.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := &uml.Volumes{Host: host, Folder: t.TempDir()}
+	made, err := lab.Create(t.Context(), infra.VolumeSpec{Size: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := awstest.NewEC2(t)
+	ec2, err := aws.OpenEC2(t.Context(), aws.Options{Region: "ap-northeast-2", Endpoint: api.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		volumes infra.Volumes
+		id      string
+	}{
+		"lab": {lab, made.ID},
+		"EC2": {&aws.Volumes{API: func(context.Context) (*aws.EC2, error) { return ec2, nil }}, api.AddVolume("ap-northeast-2a", 8, nil, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := shelf{t: t, serial: infra.VolumeSerial(c.id)}
+			records := superdisk.Records{Machine: host, Folder: t.TempDir()}
+			look := func(w *watched, shows string, once bool) (tag string) {
+				t.Helper()
+				m.shows = strings.Replace(string(m.read(shows)), "dev-ubdb/block/serial:(null)", "dev-ubdb/block/serial:"+m.serial, 1)
+				if n := (place{"orders", "n1", "", m, c.volumes}).look(t.Context(), w, records, once); n.Error != "" {
+					t.Fatal(n.Error)
+				}
+				v, err := c.volumes.Describe(t.Context(), c.id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v.Tags[superdisk.LegTag]
+			}
+			doubt := func() (string, bool) { // of another host
+				t.Helper()
+				r, err := superdisk.Records{Machine: host, Folder: t.TempDir(), Volumes: c.volumes}.Of(t.Context(), stoppedUUID, c.id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Doubt(c.id, time.Now())
+			}
+			if tag := look(&watched{}, "whole.txt", true); tag != "" {
+				t.Errorf("asked for once, it has tagged the volume: %s", tag)
+			}
+			w := &watched{}
+			first := look(w, "whole.txt", false)
+			if why, certain := doubt(); why != "" || certain {
+				t.Errorf("in step: %q (%s)", why, first)
+			}
+			if second := look(w, "whole.txt", false); second != first {
+				t.Errorf("nothing has changed, and it has tagged the volume again:\n%s\n%s", first, second)
+			}
+			left := look(&watched{}, "network-removed.txt", false)
+			if why, certain := doubt(); !certain || !strings.Contains(why, "out of step since") {
+				t.Errorf("it has left: %q (%s)", why, left)
+			}
+		})
 	}
 }
