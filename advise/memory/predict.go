@@ -174,7 +174,7 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 		values[i] = r.share(known) * now.rate
 	}
 	p.Low, p.High = within(values)
-	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
+	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(known)))) // beyond what is known no more can be left than there
 	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
 	if times > known {
 		p = beyond(p, times, now, fit)
