@@ -108,6 +108,9 @@ func (in commitPath) levers() (all []lever) {
 			zero.lost = "a crash of the writer loses commits that the storage had not acknowledged"
 			zero.set = "innodb_trx_commit_allow_data_loss=1 and innodb_flush_log_at_trx_commit=0 in the cluster's parameter group"
 			zero.undo = "innodb_flush_log_at_trx_commit=1 in the cluster's parameter group"
+		} else if logging {
+			const ahead = "; the binary log may still have them, so that replicas have what the primary lost"
+			two.lost, zero.lost = two.lost+ahead, zero.lost+ahead
 		}
 		all = append(all, two, zero)
 	}

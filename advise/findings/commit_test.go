@@ -39,6 +39,9 @@ func TestLeversOfTheCommitPath(t *testing.T) {
 		t.Errorf("%s, %s", f.Options[0].Name, f.Options[1].Name)
 	}
 	two := option(t, f, "innodb_flush_log_at_trx_commit=2")
+	if !strings.Contains(two.Risk, "replicas have what the primary lost") {
+		t.Errorf("with a binary log, a lost commit that replicas have: %s", two.Risk)
+	}
 	e := effectOf(t, two, advise.CommitTime)
 	if !(e.Low < e.Then && e.Then < e.High && e.High < 0.004) {
 		t.Errorf("%+v", e)

@@ -136,6 +136,9 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
 	}
 	if there {
+		if len(reads.Options) > 1 && !slices.ContainsFunc(reads.Options, func(o advise.Option) bool { return o.Advised }) {
+			reads.Evidence = append(reads.Evidence, unmarkedReads)
+		}
 		r.Findings, r.Observed = append(r.Findings, reads), append(r.Observed, "memory")
 		r.Unknown = append(r.Unknown, untold...)
 	}
@@ -150,6 +153,9 @@ func Report(in Input) *advise.Report {
 	})
 	return r
 }
+
+// unmarkedReads is why none of the options about reads is marked.
+const unmarkedReads = "No option is marked as advised here: how many reads are too many depends on the storage and on what the service waits for. The finding about the storage marks what its limits need."
 
 // marked marks the options about reads of which the storage advises what they are seen from the disk.
 func marked(storage []advise.Option) {

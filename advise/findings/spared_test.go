@@ -47,6 +47,9 @@ func TestAnIndexStandsBesideTheVolumes(t *testing.T) {
 		if n := len(slices.DeleteFunc(slices.Clone(f.Options), func(o advise.Option) bool { return !o.Advised })); n != 1 {
 			t.Errorf("%s: %d options are marked", about, n)
 		}
+		if slices.Contains(f.Evidence, unmarkedReads) {
+			t.Errorf("%s: one is marked, and it is said that none is", about)
+		}
 	}
 	// One that may leave too much is shown and not advised.
 	in := fullScan(t)
@@ -135,6 +138,16 @@ func TestAVolumeWithoutAKnownLimit(t *testing.T) {
 	io2.Type = "io2"
 	if _, undo := in.changing("", io2); undo != "change the type back, six hours later" {
 		t.Errorf("another type: %s", undo)
+	}
+}
+
+// Where no option about reads is marked, it is said why.
+func TestWhyNoOptionAboutReadsIsMarked(t *testing.T) {
+	const said = "No option is marked as advised here"
+	in := incident(t, 100)
+	f := finding(t, Report(in), "memory")
+	if evidence := strings.Join(f.Evidence, " "); len(f.Options) < 2 || !strings.Contains(evidence, said) {
+		t.Errorf("%d options: %s", len(f.Options), evidence)
 	}
 }
 

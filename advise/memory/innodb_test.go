@@ -18,6 +18,8 @@ type innodb struct {
 	at         map[engine.Page]*innodbPage
 	evicted    int
 	reads      int64
+	asked      int64
+	made       int64 // pages
 }
 
 type innodbPage struct {
@@ -32,6 +34,7 @@ func newInnoDB(size int) *innodb {
 }
 
 func (c *innodb) use(p engine.Page) {
+	c.asked++
 	switch e := c.at[p]; {
 	case e == nil:
 		c.reads++
@@ -58,6 +61,14 @@ func (c *innodb) use(p engine.Page) {
 	for c.young.Len() < int(insertedAt*float64(len(c.at))) {
 		c.between(c.old, c.young, c.old.Front(), c.young.PushBack)
 	}
+}
+
+// create makes a page, which is not read.
+func (c *innodb) create(p engine.Page) {
+	before := c.reads
+	c.use(p)
+	c.reads = before
+	c.made++
 }
 
 // between moves a page over the border of the two parts.

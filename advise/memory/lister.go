@@ -54,6 +54,9 @@ func (s *sqlLister) every() int                  { return s.sample }
 func (s *sqlLister) name() string                { return "SQL" }
 func (s *sqlLister) close(context.Context) error { return nil }
 
+// byFile is how lists are taken that the server writes itself.
+const byFile = "file"
+
 // fileLister has the server write its list and reads it.
 type fileLister struct {
 	file   engine.PageListFile
@@ -62,7 +65,7 @@ type fileLister struct {
 }
 
 func (f *fileLister) every() int   { return f.sample }
-func (f *fileLister) name() string { return "file" }
+func (f *fileLister) name() string { return byFile }
 
 func (f *fileLister) close(ctx context.Context) error {
 	err := f.file.Close(ctx)

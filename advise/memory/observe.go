@@ -14,6 +14,13 @@ import (
 	"plimsoll/infra"
 )
 
+// gently is the share of the time that lists of a large pool by the server's dump may take, where at least as many can be taken as fewLists: a server with
+// a single processor then loses no more of its throughput than that. Those of a smaller pool are over before a session notices.
+const (
+	gently   = 0.005
+	fewLists = 8
+)
+
 // Options are how to look at a server.
 type Options struct {
 	For time.Duration // how long; 0: 5 minutes
@@ -325,12 +332,15 @@ func disturbed(before, now engine.PageCache, parts, lists int) error {
 
 // wait is how long until the next list: until enough of the cache is replaced or used again, and not so soon that lists take more than their budget.
 func (l *look) wait() time.Duration {
-	least := time.Duration(float64(l.watch.lastTook()) * (1/l.Budget - 1))
-	least = max(least, 20*time.Millisecond)
+	within := func(share float64) time.Duration { return time.Duration(float64(l.watch.lastTook()) * (1/share - 1)) }
+	least := max(within(l.Budget), 20*time.Millisecond)
+	if l.cache.Data > followed && l.source.name() == byFile {
+		least = max(least, min(within(gently), l.For/fewLists))
+	}
 	if len(l.out.Intervals) == 0 {
 		return least
 	}
-	return min(max(least, l.out.Intervals[len(l.out.Intervals)-1].untilMoved()), max(l.For/8, least))
+	return min(max(least, l.out.Intervals[len(l.out.Intervals)-1].untilMoved()), max(l.For/fewLists, least))
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -174,13 +174,13 @@ func predict(size int64, times float64, now shape, resampled []shape, fit model,
 		values[i] = r.share(known) * now.rate
 	}
 	p.Low, p.High = within(values)
-	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(times))))
+	wide := math.Exp(1.645 * (errorNow + errorTwice*math.Abs(math.Log2(known)))) // beyond what is known no more can be left than there
 	p.Low, p.High = min(p.Low, p.Reads)/wide, max(p.High, p.Reads)*wide
 	if times > known {
 		p = beyond(p, times, now, fit)
 	}
-	switch d := math.Abs(p.Model - p.Reads); {
-	case d > disagree*max(now.rate, 1e-9) && d > disagree*p.Reads:
+	switch {
+	case disagree(p.Reads, p.Model, now.rate):
 		also := fmt.Sprintf("the fitted model, a second method, predicts %s reads a second", grouped(p.Model))
 		if p.Doubt != "" {
 			also = p.Doubt + "; " + also
@@ -202,16 +202,44 @@ func doubted(p *advise.Point) {
 }
 
 // beyond takes a point from the last size that the lists know to one that they do not. What is left there is the most that can be left
-// here; how much less is the model's word, which may be wrong altogether: all below is possible.
+// here; how much less nobody saw: all below is possible. Reads fall as the model's do, or as much steeper as they fell at the end of what is known.
+// Pages that are used seldom are left last, so that the steepness does not last either, and reads lie between both: in the middle of their logarithms.
 func beyond(p advise.Point, times float64, now shape, fit model) advise.Point {
 	p.Low = 0
 	if at := fit.share(now.known); at > 0 {
-		p.Reads *= min(fit.share(times)/at, 1)
+		p.Reads *= math.Pow(min(fit.share(times)/at, 1), (1+now.steeper(fit))/2)
 	}
 	if p.High > KneeShare*now.rate {
 		p.Source, p.Doubt = advise.FromModel, "no page was seen to return from that distance: observe for longer"+now.longEnough(times)
 	}
 	return p
+}
+
+const (
+	// steepOver is how much of the cache, up to the last size that is known, tells how reads fall there.
+	steepOver = 0.125
+	// mostSteep bounds how many times as steep as the model's the reads of the lists may fall.
+	mostSteep = 5
+)
+
+// steeper is how many times as steep as the model's the reads of the lists fall where they end: 1, as the model's, where both agree on how many are left
+// there, and where the lists' fall less, since scans that come now and then make steps.
+func (s shape) steeper(fit model) float64 {
+	from := max(s.known-steepOver, 1)
+	lists, model := s.share(s.known), fit.share(s.known)
+	if !disagree(lists, model, 1) || s.known-from < steepOver/2 {
+		return 1
+	}
+	if expected := fall(fit.share(from), model); expected > 0 {
+		return min(max(fall(s.share(from), lists)/expected, 1), mostSteep)
+	}
+	return 1
+}
+
+// fall is how much a share falls, as a logarithm.
+func fall(from, to float64) float64 {
+	const least = 1e-6
+	return max(math.Log(max(from, least)/max(to, least)), 0)
 }
 
 // longEnough says for how long one would have to observe to know so many times the cache. What is known reaches as far as pages were replaced.
@@ -230,8 +258,14 @@ func (s shape) longEnough(times float64) string {
 // KneeShare is what is left of the reads where more memory hardly matters any more.
 const KneeShare = 0.05
 
-// disagree is how far the two methods may be apart, as a share of today's reads and of the prediction.
-const disagree = 0.15
+// mostApart is how far the two methods may be apart, as a share of today's reads and of the prediction.
+const mostApart = 0.15
+
+// disagree tells whether the two methods are too far apart about what is left of today's reads.
+func disagree(lists, model, today float64) bool {
+	apart := math.Abs(model - lists)
+	return apart > mostApart*max(today, 1e-9) && apart > mostApart*lists
+}
 
 // knee looks for the smallest cache that leaves under 5 % of the reads, and says why it is of low confidence; 0: not known.
 func knee(at func(int64) advise.Point, now int64, rate float64) (bytes int64, doubt string) {

@@ -87,9 +87,9 @@ func TestWhereTheModelDisagreesConfidenceIsLow(t *testing.T) {
 	for _, p := range curve.Points {
 		apart := math.Abs(p.Model-p.Reads) / max(p.Reads, curve.Now.Reads)
 		switch {
-		case apart > 1.2*disagree && p.Doubt == "":
+		case apart > 1.2*mostApart && p.Doubt == "":
 			t.Errorf("%.0f and by the model %.0f at %v times, and nothing is said", p.Reads, p.Model, p.Times)
-		case apart < 0.8*disagree && p.Doubt != "":
+		case apart < 0.8*mostApart && p.Doubt != "":
 			t.Errorf("%.0f and by the model %.0f at %v times: %s", p.Reads, p.Model, p.Times, p.Doubt)
 		case p.Doubt != "":
 			doubted++

@@ -207,6 +207,30 @@ func TestWhatWasNotSeenIsNotPromised(t *testing.T) {
 	}
 }
 
+// Of more memory than the lists tell of, no more reads are possible than of less.
+func TestMoreMemoryMayNotReadMore(t *testing.T) {
+	const size, pages, seed = 2000, 9000, 7
+	t.Logf("seed %d", seed)
+	intervals := lookAt(newCache(size), draws(seed, pages, 0.9), 30, 400, 1)
+	var sizes []int64
+	for more := int64(size); more < pages; more += size / 10 {
+		sizes = append(sizes, more)
+	}
+	unseen := 0
+	points := Predict(intervals, engine.PageCache{Pages: size, Size: size, PageSize: 1}, pages, sizes, seed).Points
+	for n, p := range points[1:] {
+		if before := points[n]; p.Source == advise.FromModel && before.Source == advise.FromModel {
+			unseen++
+			if p.High > before.High || p.Reads > before.Reads {
+				t.Errorf("%v times the cache: %.1f and up to %.1f, with less memory %.1f and up to %.1f", p.Times, p.Reads, p.High, before.Reads, before.High)
+			}
+		}
+	}
+	if unseen < 10 {
+		t.Errorf("of %d sizes the lists do not tell", unseen)
+	}
+}
+
 func TestPagesThatWereMadeWereNotRead(t *testing.T) {
 	i := Interval{Seconds: 1, Pages: 100, Back: make([]float64, bins), Fresh: make([]float64, bins), Promoted: make([]float64, perCache),
 		Counts: Counts{Read: 100, Created: 300}}

@@ -238,3 +238,39 @@ func TestAPoolThatIsKeptFreeIsTold(t *testing.T) {
 		}
 	}
 }
+
+// listing takes lists in one way, and takes none here.
+type listing struct {
+	lister
+	by string
+}
+
+func (l listing) name() string { return l.by }
+
+// Lists of a large pool by the server's dump take half a percent of the time at most, so that no server loses more throughput by them, as long as there are
+// enough of them; lists of a small pool are taken as often as its pages move.
+func TestListsOfALargePoolTakeHalfAPercentOfTheTime(t *testing.T) {
+	for _, c := range []struct {
+		by    string
+		pages int64
+		took  time.Duration
+		span  time.Duration
+		want  time.Duration // until the next one, at least
+		most  time.Duration
+	}{
+		{byFile, 1_500_000, 100 * time.Millisecond, 5 * time.Minute, 19900 * time.Millisecond, 20 * time.Second},
+		{byFile, 1_500_000, time.Second, 5 * time.Minute, 37500 * time.Millisecond, 38 * time.Second}, // eight lists in five minutes
+		{byFile, 1_500_000, time.Second, time.Hour, 199 * time.Second, 200 * time.Second},
+		{byFile, 25_000, 15 * time.Millisecond, 5 * time.Minute, 285 * time.Millisecond, time.Second},
+		{"SQL", 1_500_000, time.Second, 5 * time.Minute, 19 * time.Second, 20 * time.Second},
+	} {
+		busy := Interval{Seconds: 1, Pages: float64(c.pages), Counts: Counts{Read: c.pages}, Promoted: make([]float64, perCache)} // all of it moves each second
+		l := &look{
+			Options: Options{For: c.span}.withDefaults(), source: listing{by: c.by}, watch: &stallWatch{took: []time.Duration{c.took}},
+			out: &Observation{Intervals: []Interval{busy}}, cache: engine.PageCache{Data: c.pages},
+		}
+		if got := l.wait(); got < c.want || got > c.most {
+			t.Errorf("%d pages by %s in %v: the next list after %v, want %v", c.pages, c.by, c.took, got, c.want)
+		}
+	}
+}

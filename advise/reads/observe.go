@@ -161,11 +161,14 @@ func folded(normalized string) string {
 	return strings.ToLower(strings.NewReplacer("`", "", " ", "", ";", "").Replace(strings.ReplaceAll(normalized, "(...)", "(?)")))
 }
 
-// own are statements that look at the server and not at data.
+// own are statements that look at the server and not at data: also a pool of connections that asks SELECT 1, or for a variable.
 func own(text string) bool {
+	words := strings.Fields(strings.ToLower(text))
+	if len(words) == 0 || words[0] == "select" && !slices.Contains(words, "from") {
+		return true
+	}
 	low := strings.ToLower(text)
-	return strings.Contains(low, "information_schema") || strings.Contains(low, "performance_schema") || !strings.HasPrefix(low, "select") &&
-		!strings.HasPrefix(low, "update") && !strings.HasPrefix(low, "delete")
+	return strings.Contains(low, "information_schema") || strings.Contains(low, "performance_schema") || !slices.Contains([]string{"select", "update", "delete"}, words[0])
 }
 
 // uncounted tells that statements were seen running of which none is counted: MariaDB counts prepared ones without their text. What it does

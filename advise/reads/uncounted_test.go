@@ -23,6 +23,14 @@ func TestCountersThatDoNotCountTheService(t *testing.T) {
 	if said := strings.Join(l.unknown(&advise.Statements{Source: "samples"}, 0), " "); strings.Contains(said, "performance_schema=ON") || !strings.Contains(said, "does not count prepared statements") {
 		t.Errorf("%q", said)
 	}
+	// A pool of connections asks whether they are alive, and for a variable, which reads no table.
+	for text, counted := range map[string]string{"SELECT 1": "SELECT ?", "select @@GLOBAL.sync_binlog": "SELECT @@GLOBAL . `sync_binlog`"} {
+		l.after["app "+text] = engine.StatementCount{Namespace: "app", Digest: text, Text: counted, Calls: 100}
+		l.texts[text] = engine.StatementText{ID: text, Namespace: "app", Text: text}
+	}
+	if all := l.counted(); len(all) != 1 || !l.uncounted(all) {
+		t.Errorf("only what reads no table is counted, and the service is not missed: %+v", all)
+	}
 	l.texts["2"] = engine.StatementText{ID: "2", Namespace: "app", Text: "SELECT note FROM app.ticks WHERE id = 7"}
 	if l.uncounted(l.counted()) {
 		t.Error("one that runs is counted")

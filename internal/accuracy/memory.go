@@ -128,6 +128,9 @@ const (
 	longestLook   = 5 * time.Minute // as advise memory looks by default
 	enoughReads   = 10_000          // of the truth: chance makes them 1 % more or fewer
 	longestTruth  = 30 * time.Second
+	// Where hardly a page is read, the truth is counted for longer.
+	fewReads    = 1_000 // chance makes them 3 % more or fewer
+	longestRare = 3 * time.Minute
 )
 
 // lookAt looks at the server while the load goes on.
@@ -160,7 +163,7 @@ func (l *memoryLab) measured(ctx context.Context, seed uint64) (s work, warm boo
 	err = l.driven(ctx, seed, func(ctx context.Context, before work, since func() (work, error)) error {
 		warm = before.warm()
 		s, err = until(ctx, since, func(s work) bool {
-			return s.took >= l.measure && (s.reads >= enoughReads || s.took >= longestTruth)
+			return s.took >= l.measure && (s.reads >= enoughReads || s.took >= longestTruth && s.reads >= fewReads || s.took >= longestRare)
 		})
 		return err
 	})

@@ -27,7 +27,7 @@ func (s work) each() float64 { return float64(s.reads) / float64(max(s.operation
 // turnovers is how many times over the pool was read.
 func (s work) turnovers() float64 { return float64(s.reads) / float64(max(s.pool, 1)) }
 
-const longestWarm = 5 * time.Minute
+const longestWarm = 10 * time.Minute
 
 // warm tells of a warm-up that what the pool holds is what the load asks for, and not what was there before: more pages than it holds came,
 // or no fewer are read for an operation as time goes on.

@@ -30,3 +30,13 @@ func TestReadsWithAnotherSizeOfMemory(t *testing.T) {
 		t.Errorf("more memory does not help: %+v", o.curve)
 	}
 }
+
+// Where hardly any reads are left, an error that is large beside them is small beside today's, and the page shows both.
+func TestAnErrorWhereHardlyAnyReadsAreLeft(t *testing.T) {
+	score := memoryScore{}
+	score.add(memoryResult{Now: 3}, memoryPoint{Times: 2.5, Truth: 0.06, Predicted: 0.12, High: 0.3})
+	score.add(memoryResult{Now: 3}, memoryPoint{Times: 0.5, Truth: 12, Predicted: 18, High: 30})
+	if worst, today := score.all.worst(), score.allToday.worst(); math.Abs(worst-1) > 1e-9 || math.Abs(score.allToday[0]-0.02) > 1e-9 || math.Abs(today-0.5) > 1e-9 {
+		t.Errorf("off by %v of the truth, and by %v of today's reads", score.all, score.allToday)
+	}
+}

@@ -121,7 +121,7 @@ func spanned(low, high time.Duration) string {
 const mostTables = 12
 
 func memoryTables(r *advise.Memory) *grid {
-	g := newGrid("table", "index", "in memory", "of memory", "of the table", "reads/s", "")
+	g := newGrid("table", "index", "in memory", "of memory", "of the table", "reads/s of the table", "")
 	for _, t := range r.Tables[:min(len(r.Tables), mostTables)] {
 		name, of, reads := t.Table, "", ""
 		if name == "" {

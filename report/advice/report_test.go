@@ -90,11 +90,11 @@ func TestMemoryIsWritten(t *testing.T) {
 		Line:  []advise.Point{point(1<<29, 4000, ""), point(1<<30, 3000, ""), point(1<<31, 1000, "")}, Warm: []advise.Warmth{
 			{}, {}, {Resized: 10 * time.Second, ResizedLow: 9 * time.Second, ResizedHigh: 11 * time.Second, Restarted: 20 * time.Second, RestartedLow: 18 * time.Second, RestartedHigh: 22 * time.Second},
 		},
-		Tables: []advise.Table{{Table: "shop.orders", Index: "PRIMARY", Pages: 1000, Share: 0.5, Of: 0.2, Role: advise.Passes}},
+		Tables: []advise.Table{{Table: "shop.orders", Index: "PRIMARY", Pages: 1000, Share: 0.5, Of: 0.2, Reads: 2500, Role: advise.Passes}},
 		Cost:   advise.Cost{By: "SQL", Lists: 7},
 	}
 	for name, text := range map[string]string{"text": Memory(m, 100), "Markdown": MemoryMarkdown(m)} {
-		for _, want := range []string{"98 % of 150,000", "512 MiB", "low confidence", "passes through", "today", "7 lists by SQL", "low confidence, because the fitted model", "9 s to 11 s", "18 s to 22 s"} {
+		for _, want := range []string{"98 % of 150,000", "512 MiB", "low confidence", "reads/s of the table", "passes through", "today", "7 lists by SQL", "low confidence, because the fitted model", "9 s to 11 s", "18 s to 22 s"} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, text)
 			}

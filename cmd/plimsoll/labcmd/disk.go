@@ -14,6 +14,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/infra/disk/pace"
 	"plimsoll/lab"
+	"plimsoll/lab/forgetful"
 	"plimsoll/report/quantity"
 )
 
@@ -68,9 +69,17 @@ func runLabDisk(ctx context.Context, c console.Streams, name, set string) (err e
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", node.Name, quantity.Number(s.IOPS), quantity.Number(math.Round(s.Balance*1e6)/1e4)+" %", s.Reads, s.Writes)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\n", node.Name, quantity.Number(s.IOPS), bucketOf(s), s.Reads, s.Writes)
 	}
 	return w.Flush()
+}
+
+// bucketOf is how full the burst bucket of a disk is, if it has one: one that is full has credits.
+func bucketOf(s forgetful.DiskState) string {
+	if s.Balance == 1 && s.Credits == 0 {
+		return "none"
+	}
+	return quantity.Number(math.Round(s.Balance*1e6)/1e4) + " %"
 }
 
 // usageErrorOf is the refusal of what a person typed, with the advice of its cause.
