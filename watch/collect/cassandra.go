@@ -14,7 +14,7 @@ import (
 func Cassandra(dial Dial, address string, cores int) []watch.Collector {
 	m := &meter{}
 	s := &server{meter: m, breaker: breaker{meter: m, slow: slowOnJava}, cores: cores}
-	return []watch.Collector{&cassandra{server: s, link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address)}
+	return []watch.Collector{&cassandra{server: s, changes: newRingChanges(), link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address)}
 }
 
 // slowOnJava is slowAnswer for a server that collects garbage and compiles as it goes.
@@ -26,6 +26,7 @@ type cassandra struct {
 	version  string
 	load     []map[string]float64 // of the last readings
 	requests rates
+	changes  ringChanges
 }
 
 var _ watch.Collector = (*cassandra)(nil)
@@ -61,6 +62,16 @@ func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) 
 	var detail func(*watch.Instance)
 	if level >= watch.TenSeconds {
 		if detail, err = c.detail(ctx, now, &r); err != nil {
+			return r, err
+		}
+	}
+	if level >= watch.Minute {
+		if err := c.setup(ctx, now, &r); err != nil {
+			return r, err
+		}
+	}
+	if level >= watch.TenMinutes {
+		if err := c.schema(ctx, now, &r); err != nil {
 			return r, err
 		}
 	}
@@ -178,14 +189,8 @@ func (c *cassandra) detail(ctx context.Context, now time.Time, r *watch.Reading)
 	if v, ok := seen["cassandra_expired_messages_total"]; ok {
 		r.Add(now, "cassandra_dropped_messages_total", v, "type", "expired")
 	}
-	if c.version == "" {
-		rows, err := c.rows(ctx, "SELECT release_version FROM system.local")
-		if err != nil {
-			return nil, err
-		}
-		if rows.Rows == 1 {
-			c.version = text(rows.At(0, 0))
-		}
+	if err := c.node(ctx, now, r); err != nil {
+		return nil, err
 	}
 	p99, err := c.latencies(ctx, now, r)
 	if err != nil {
