@@ -14,7 +14,7 @@ import (
 func Cassandra(dial Dial, address string, cores int) []watch.Collector {
 	m := &meter{}
 	s := &server{meter: m, breaker: breaker{meter: m, slow: slowOnJava}, cores: cores}
-	return []watch.Collector{&cassandra{server: s, changes: newRingChanges(), link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address)}
+	return []watch.Collector{&cassandra{server: s, versions: follower{kind: "version"}, link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address), newRingChanges(s, dial)}
 }
 
 // slowOnJava is slowAnswer for a server that collects garbage and compiles as it goes.
@@ -26,7 +26,9 @@ type cassandra struct {
 	version  string
 	load     []map[string]float64 // of the last readings
 	requests rates
-	changes  ringChanges
+	// Of the node: its version, and when it was started, in seconds since 1970.
+	versions   follower
+	generation float64
 }
 
 var _ watch.Collector = (*cassandra)(nil)
@@ -62,16 +64,6 @@ func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) 
 	var detail func(*watch.Instance)
 	if level >= watch.TenSeconds {
 		if detail, err = c.detail(ctx, now, &r); err != nil {
-			return r, err
-		}
-	}
-	if level >= watch.Minute {
-		if err := c.setup(ctx, now, &r); err != nil {
-			return r, err
-		}
-	}
-	if level >= watch.TenMinutes {
-		if err := c.schema(ctx, now, &r); err != nil {
 			return r, err
 		}
 	}

@@ -12,20 +12,50 @@ import (
 	"plimsoll/watch"
 )
 
-// ringChanges follows what people change of a node of a ring: its version and restarts, its settings and peers, keyspaces and tables. Cassandra
-// and ScyllaDB keep most of it in the same tables, and each row is read as JSON, whose types need no knowledge of the version.
+// ringChanges follows what people change of a node of a ring: its settings and peers, keyspaces and tables. It has a connection of its own for a
+// moment each minute, so that a schema of thousands of tables holds up nothing. Cassandra and ScyllaDB keep most of it in the same tables, and
+// rows are read as JSON, whose types need no knowledge of the version.
 type ringChanges struct {
-	generation                         float64 // of the node: when it was started, in seconds since 1970
-	version, settings, peers, keyspace follower
-	tables                             follower
+	*server
+	*link
+	settings, peers, keyspaces, tables follower
 	sizes                              sizes
 }
 
-func newRingChanges() ringChanges {
-	return ringChanges{
-		version: follower{kind: "version"}, settings: follower{kind: "setting"}, peers: follower{kind: "topology"}, keyspace: follower{kind: "schema"},
-		tables: follower{kind: "schema"}, sizes: sizes{least: leastGrowth},
+var _ watch.Collector = (*ringChanges)(nil)
+
+func newRingChanges(s *server, dial Dial) *ringChanges {
+	return &ringChanges{
+		server: s, link: &link{dial: dial, meter: &meter{}, greet: func(context.Context, *link) error { return nil }}, // what takes long here is rare, and says nothing of the server
+		settings: follower{kind: "setting"}, peers: follower{kind: "topology"}, keyspaces: follower{kind: "schema"}, tables: follower{kind: "schema"},
+		sizes: sizes{least: leastGrowth},
 	}
+}
+
+// Close implements watch.Collector.
+func (c *ringChanges) Close() error { return c.close() }
+
+// Collect implements watch.Collector.
+func (c *ringChanges) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
+	var r watch.Reading
+	if level < watch.Minute {
+		return r, nil
+	}
+	if _, ask, why := c.breaker.allowed(now, level); !ask || why != "" {
+		r.Missed = level
+		return r, nil
+	}
+	defer func() { _ = c.close() }() // until the next minute
+	if err := c.open(ctx); err != nil {
+		return r, err
+	}
+	if err := c.setup(ctx, now, &r); err != nil {
+		return r, err
+	}
+	if level < watch.TenMinutes {
+		return r, nil
+	}
+	return r, c.schema(ctx, now, &r)
 }
 
 // asked is a question, and the table under whose name it is listed where a node lacks it.
@@ -50,16 +80,16 @@ var (
 var definitions = []string{"tables", "columns", "indexes"}
 
 // first asks the first of some questions that the node can answer; rows is nil where it can answer none.
-func (c *cassandra) first(ctx context.Context, questions []asked) (rows *engine.Result, err error) {
+func (s *server) first(ctx context.Context, l *link, questions []asked) (rows *engine.Result, err error) {
 	for _, q := range questions {
-		if c.lacking(q.table) {
+		if s.lacking(q.table) {
 			continue
 		}
-		rows, err := c.rows(ctx, q.text)
+		rows, err := l.rows(ctx, q.text)
 		if err == nil {
 			return rows, nil
 		}
-		if !c.lack(q.table, err) {
+		if !s.lack(q.table, err) {
 			return nil, fmt.Errorf("read %s: %w", q.table, err)
 		}
 	}
@@ -68,7 +98,7 @@ func (c *cassandra) first(ctx context.Context, questions []asked) (rows *engine.
 
 // node reads the version of a node, and when it was started.
 func (c *cassandra) node(ctx context.Context, now time.Time, r *watch.Reading) error {
-	rows, err := c.first(ctx, ofNode)
+	rows, err := c.first(ctx, c.link, ofNode)
 	if err != nil || rows == nil || rows.Rows != 1 {
 		return err
 	}
@@ -81,18 +111,18 @@ func (c *cassandra) node(ctx context.Context, now time.Time, r *watch.Reading) e
 	}
 	c.version = local.Version
 	if !c.lacking(virtualTables) { // ScyllaDB shows here a version of Cassandra, and its own among its metrics
-		r.Changes = append(r.Changes, c.changes.version.turn(now, map[string]string{"version": local.Version})...)
+		r.Changes = append(r.Changes, c.versions.turn(now, map[string]string{"version": local.Version})...)
 	}
-	if before := c.changes.generation; before > 0 && local.Generation > before {
+	if before := c.generation; before > 0 && local.Generation > before {
 		r.Changes = append(r.Changes, watch.Change{At: now, Kind: "restart", What: "server", To: time.Unix(int64(local.Generation), 0).UTC().Format(time.RFC3339)})
 	}
-	c.changes.generation = local.Generation
+	c.generation = local.Generation
 	return nil
 }
 
 // setup reads the settings of a node and who its peers are.
-func (c *cassandra) setup(ctx context.Context, now time.Time, r *watch.Reading) error {
-	rows, err := c.first(ctx, ofSettings)
+func (c *ringChanges) setup(ctx context.Context, now time.Time, r *watch.Reading) error {
+	rows, err := c.first(ctx, c.link, ofSettings)
 	if err != nil {
 		return err
 	}
@@ -103,9 +133,9 @@ func (c *cassandra) setup(ctx context.Context, now time.Time, r *watch.Reading) 
 				all[name] = text(rows.At(row, 1))
 			}
 		}
-		r.Changes = append(r.Changes, c.changes.settings.turn(now, all)...)
+		r.Changes = append(r.Changes, c.settings.turn(now, all)...)
 	}
-	if rows, err = c.first(ctx, ofPeers); err != nil || rows == nil {
+	if rows, err = c.first(ctx, c.link, ofPeers); err != nil || rows == nil {
 		return err
 	}
 	all := make(map[string]string, rows.Rows)
@@ -125,13 +155,13 @@ func (c *cassandra) setup(ctx context.Context, now time.Time, r *watch.Reading) 
 		}
 		all[name] = peer.DataCenter + "/" + peer.Rack
 	}
-	r.Changes = append(r.Changes, c.changes.peers.turn(now, all)...)
+	r.Changes = append(r.Changes, c.peers.turn(now, all)...)
 	return nil
 }
 
 // schema reads the keyspaces, the definitions of tables by a hash of their rows, and how large tables are.
-func (c *cassandra) schema(ctx context.Context, now time.Time, r *watch.Reading) error {
-	rows, err := c.first(ctx, ofKeyspaces)
+func (c *ringChanges) schema(ctx context.Context, now time.Time, r *watch.Reading) error {
+	rows, err := c.first(ctx, c.link, ofKeyspaces)
 	if err != nil {
 		return err
 	}
@@ -149,11 +179,11 @@ func (c *cassandra) schema(ctx context.Context, now time.Time, r *watch.Reading)
 				all["keyspace "+k.Name] = string(k.Replication)
 			}
 		}
-		r.Changes = append(r.Changes, c.changes.keyspace.turn(now, all)...)
+		r.Changes = append(r.Changes, c.keyspaces.turn(now, all)...)
 	}
 	hashes := map[string]uint64{}
 	for _, table := range definitions {
-		rows, err := c.first(ctx, []asked{{"system_schema." + table, "SELECT JSON * FROM system_schema." + table}})
+		rows, err := c.first(ctx, c.link, []asked{{"system_schema." + table, "SELECT JSON * FROM system_schema." + table}})
 		if err != nil || rows == nil {
 			return err // without one of them a table would seem to have changed
 		}
@@ -177,12 +207,12 @@ func (c *cassandra) schema(ctx context.Context, now time.Time, r *watch.Reading)
 	for name, hash := range hashes {
 		all[name] = fmt.Sprintf("%016x", hash)
 	}
-	r.Changes = append(r.Changes, c.changes.tables.turn(now, all)...)
+	r.Changes = append(r.Changes, c.tables.turn(now, all)...)
 	return c.sizesChanged(ctx, now, r)
 }
 
-func (c *cassandra) sizesChanged(ctx context.Context, now time.Time, r *watch.Reading) error {
-	rows, err := c.first(ctx, ofSizes)
+func (c *ringChanges) sizesChanged(ctx context.Context, now time.Time, r *watch.Reading) error {
+	rows, err := c.first(ctx, c.link, ofSizes)
 	if err != nil || rows == nil {
 		return err
 	}
@@ -193,7 +223,7 @@ func (c *cassandra) sizesChanged(ctx context.Context, now time.Time, r *watch.Re
 			all[keyspace+"."+text(rows.At(row, 1))] = mebibytes * (1 << 20)
 		}
 	}
-	r.Changes = append(r.Changes, c.changes.sizes.turn(now, all)...)
+	r.Changes = append(r.Changes, c.sizes.turn(now, all)...)
 	return nil
 }
 
