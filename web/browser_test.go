@@ -128,6 +128,11 @@ func TestBrowserCutsNothingOnAPhone(t *testing.T) {
 		if b.Eval(scrolled, &cut); len(cut) > 0 {
 			t.Errorf("%s shows a part of %v", path, cut)
 		}
+		// Of a picture that is wider than the window the newest end is seen, not the oldest.
+		var hidden []float64
+		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart")].map(e => e.getBoundingClientRect().right - e.closest("figure").getBoundingClientRect().right).filter(past => past > 1)`, &hidden); len(hidden) > 0 {
+			t.Errorf("%s: the last %.0f px of a picture are scrolled away", path, hidden[0])
+		}
 		var small []float64
 		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
 			t.Errorf("%s: the text of a picture is %.1f px high", path, small[0])

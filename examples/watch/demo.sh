@@ -1,25 +1,53 @@
 #!/bin/sh
 # A fleet to look at: three MariaDB servers of which two are replicas, a load, a replica that falls behind again and again because a report
-# holds locks on it, a setting that changes, and the page. It ends after MINUTES (5), or by Ctrl-C, and leaves nothing behind.
+# holds locks on it, a setting that changes, and the page. It ends after MINUTES (5), by Ctrl-C, or with the process that began it, and leaves
+# nothing behind, also when it is killed. What a demonstration left that was killed with all its processes, the next one removes.
 #   examples/watch/demo.sh [plimsoll [127.0.0.1:7070]]
 set -eu
 plimsoll=${1:-plimsoll}
 listen=${2:-127.0.0.1:7070}
 minutes=${MINUTES:-5}
+case $plimsoll in */*) plimsoll=$(cd "$(dirname "$plimsoll")" && pwd)/$(basename "$plimsoll") ;; esac
+
+# remove takes the servers and the files of a demonstration away.
+remove() {
+	PLIMSOLL_HOME=$1 "$plimsoll" lab down --all >/dev/null 2>&1 || echo "a server may still run: PLIMSOLL_HOME=$1 $plimsoll lab down --all" >&2
+	cd / && rm -rf "$1"
+}
+
+for left in "${TMPDIR:-/tmp}"/plimsoll-demo-watch.*; do
+	if [ -f "$left/demo.pid" ] && [ -O "$left" ] && ! kill -0 "$(cat "$left/demo.pid")" 2>/dev/null; then
+		(remove "$left")
+	fi
+done
 PLIMSOLL_HOME=$(mktemp -d "${TMPDIR:-/tmp}/plimsoll-demo-watch.XXXXXX")
 export PLIMSOLL_HOME
-case $plimsoll in */*) plimsoll=$(cd "$(dirname "$plimsoll")" && pwd)/$(basename "$plimsoll") ;; esac
 cd "$PLIMSOLL_HOME" # no inventory of somebody's is watched
+echo $$ >demo.pid
 
 page='' load=''
 stop() {
 	trap - EXIT INT TERM
-	echo "stopping" >&2
+	trap '' PIPE # who began it may be gone, and with them who reads what is said
+	kill -KILL "$guard" 2>/dev/null || true
+	echo "stopping" >&2 || true
 	for one in $load $page; do kill -TERM "$one" 2>/dev/null || true; done
 	for one in $load $page; do wait "$one" 2>/dev/null || true; done
-	"$plimsoll" lab down --all >/dev/null 2>&1 || echo "a server may still run: PLIMSOLL_HOME=$PLIMSOLL_HOME $plimsoll lab down --all" >&2
-	cd / && rm -rf "$PLIMSOLL_HOME"
+	remove "$PLIMSOLL_HOME"
 }
+
+# watch_over ends the demonstration when the process that began it is gone, and clears up after it when it was killed itself.
+watch_over() {
+	trap '' INT TERM PIPE
+	while kill -0 $$ 2>/dev/null; do
+		kill -0 "$PPID" 2>/dev/null || kill -TERM $$ 2>/dev/null || true
+		sleep 1
+	done
+	for one in load.pid page.pid; do [ ! -f $one ] || kill -TERM "$(cat $one)" 2>/dev/null || true; done
+	remove "$PLIMSOLL_HOME"
+}
+watch_over >/dev/null 2>&1 &
+guard=$!
 trap stop EXIT
 trap 'exit 130' INT TERM
 
@@ -27,9 +55,11 @@ trap 'exit 130' INT TERM
 "$plimsoll" load prepare --target lab:demo --workload oltp_read_write --param table_size=20000 >/dev/null
 "$plimsoll" serve --listen "$listen" >serve.out 2>serve.log &
 page=$!
+echo "$page" >page.pid
 "$plimsoll" load run --target lab:demo --workload oltp_read_write --param table_size=20000 --rate "${RATE:-60}" --connections 16 \
 	--duration "$((minutes + 2))m" --report-interval 0 >load.log 2>&1 &
 load=$!
+echo "$load" >load.pid
 until [ -s serve.out ]; do
 	kill -0 "$page" 2>/dev/null || { cat serve.log >&2; exit 1; }
 	sleep 0.2

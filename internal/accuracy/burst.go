@@ -14,12 +14,14 @@ func burst(s study) (string, error) {
 	daily := newTable("volume", "mean asked, and by how much the day moves it", "empty after", "foretold (half of courses)", "off")
 	src := newSource(s.seed, 1717)
 	noise := func(share float64) float64 { return 1 + share*src.rng.NormFloat64() }
+	furthest := 0.0
 	for _, c := range []struct {
 		gib, asks float64
 	}{{100, 1000}, {100, 2000}, {200, 1500}, {500, 2500}, {800, 2900}} {
 		v := storage.Volume{Type: "gp2", GiB: c.gib}
 		load := func(time.Duration) float64 { return c.asks * noise(0.1) }
 		mean, worst, truth := foretold(v, load)
+		furthest = max(furthest, worst)
 		steady.row(v.String(), fmt.Sprintf("%.0f ± 10 %%", c.asks), truth.Round(time.Minute).String(), fmt.Sprintf("%.1f %%", 100*mean), fmt.Sprintf("%.1f %%", 100*worst))
 	}
 	now := time.Date(2026, 5, 4, 6, 0, 0, 0, time.UTC)
@@ -42,13 +44,17 @@ func burst(s study) (string, error) {
 		}
 		daily.row(v.String(), fmt.Sprintf("%.0f ± %.0f", c.mean, c.moves), truth.Round(time.Minute).String(), o.P50.Round(time.Minute).String(), fmt.Sprintf("%+.1f %%", 100*(o.P50.Seconds()/truth.Seconds()-1)))
 	}
+	verdict := "All words are within it."
+	if furthest > 0.05 {
+		verdict = fmt.Sprintf("The worst word of all minutes is %.1f %% off, which misses it.", 100*furthest)
+	}
 	return fmt.Sprintf(`Simulated volumes are asked for operations until their bucket is empty, second by second, at no more than they give. While a third of the time is left and
-more, a watch foretells each minute when that will be, at the rate of the last five minutes: the goal is 5 %% of the whole time.
+more, a watch foretells each minute when that will be, at the rate of the last five minutes: the goal is 5 %% of the whole time. %s
 
 %s
 A load that follows the day is foretold from the same hours of two weeks before: the goal is 20 %%.
 
-%s`, steady, daily), nil
+%s`, verdict, steady, daily), nil
 }
 
 // foretold is how far off a steady load's exhaustion is foretold, as a share of the time that it takes.

@@ -48,7 +48,7 @@ func sections() []section {
 		{"watch-idle", "the memory of a watch of ten instances", watchIdle},
 		{"watch-documents", "documents a second into a real OpenSearch on this machine", watchDocuments},
 		{"web", "the budgets of the pages that are times, in a real browser", webBudgets},
-		{"watch-killed", "kill -9 of a process that writes series, 100 times", watchKilled},
+		{"watch-killed", "kill -9 of processes that write series, and of a watch that collects them, 100 times each", watchKilled},
 	}
 }
 

@@ -46,8 +46,8 @@ func (w watchedProcess) stop() error {
 const interrupted = 130
 
 // watchProcess watches one server, with settings.
-func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string) (watchedProcess, error) {
-	return o.watchOf(ctx, folder, "clusters:\n"+listed("bench", target), settings, target)
+func (o options) watchProcess(ctx context.Context, folder string, target engine.Target, settings string, flags ...string) (watchedProcess, error) {
+	return o.watchOf(ctx, folder, "clusters:\n"+listed("bench", target), settings, target, flags...)
 }
 
 // listed is a cluster of one node in an inventory.
@@ -56,7 +56,7 @@ func listed(cluster string, target engine.Target) string {
 }
 
 // watchOf watches what an inventory names, whose password is the target's.
-func (o options) watchOf(ctx context.Context, folder, inventory, settings string, target engine.Target) (watchedProcess, error) {
+func (o options) watchOf(ctx context.Context, folder, inventory, settings string, target engine.Target, flags ...string) (watchedProcess, error) {
 	if settings != "" { // an empty file is refused
 		if err := os.WriteFile(filepath.Join(folder, "watch.yaml"), []byte(settings), 0o600); err != nil {
 			return watchedProcess{}, err
@@ -69,7 +69,7 @@ func (o options) watchOf(ctx context.Context, folder, inventory, settings string
 	if err != nil {
 		return watchedProcess{}, err
 	}
-	cmd := exec.CommandContext(ctx, binary, "watch", "--quiet")
+	cmd := exec.CommandContext(ctx, binary, append([]string{"watch", "--quiet"}, flags...)...)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "BENCH_PASSWORD="+string(target.Password), "PLIMSOLL_HOME="+filepath.Join(folder, "home"))
 	return watchedProcess{cmd}, cmd.Start()
 }
@@ -183,14 +183,3 @@ func watchQuery(ctx context.Context, _ options) error {
 	return nil
 }
 
-// watchKilled kills a process that writes, again and again: the test of the store, with more kills.
-func watchKilled(ctx context.Context, _ options) error {
-	begun := time.Now()
-	cmd := exec.CommandContext(ctx, "go", "test", "./watch/store", "-run", "^TestKilledAtRandom$", "-count=1", "-v")
-	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_KILLS=100")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kill the store: %w: %s", err, out)
-	}
-	fmt.Printf("kill -9 of a process that writes, 100 times at random: the store opened each time, and held all that had been written (%s).\n\n", time.Since(begun).Round(time.Second))
-	return nil
-}

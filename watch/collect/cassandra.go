@@ -14,7 +14,7 @@ import (
 func Cassandra(dial Dial, address string, cores int) []watch.Collector {
 	m := &meter{}
 	s := &server{meter: m, breaker: breaker{meter: m, slow: slowOnJava}, cores: cores}
-	return []watch.Collector{&cassandra{server: s, link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address)}
+	return []watch.Collector{&cassandra{server: s, versions: follower{kind: "version"}, link: &link{dial: dial, meter: m, greet: func(context.Context, *link) error { return nil }}}, newScylla(s, address), newRingChanges(s, dial)}
 }
 
 // slowOnJava is slowAnswer for a server that collects garbage and compiles as it goes.
@@ -26,6 +26,9 @@ type cassandra struct {
 	version  string
 	load     []map[string]float64 // of the last readings
 	requests rates
+	// Of the node: its version, and when it was started, in seconds since 1970.
+	versions   follower
+	generation float64
 }
 
 var _ watch.Collector = (*cassandra)(nil)
@@ -178,14 +181,8 @@ func (c *cassandra) detail(ctx context.Context, now time.Time, r *watch.Reading)
 	if v, ok := seen["cassandra_expired_messages_total"]; ok {
 		r.Add(now, "cassandra_dropped_messages_total", v, "type", "expired")
 	}
-	if c.version == "" {
-		rows, err := c.rows(ctx, "SELECT release_version FROM system.local")
-		if err != nil {
-			return nil, err
-		}
-		if rows.Rows == 1 {
-			c.version = text(rows.At(0, 0))
-		}
+	if err := c.node(ctx, now, r); err != nil {
+		return nil, err
 	}
 	p99, err := c.latencies(ctx, now, r)
 	if err != nil {

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -35,6 +36,8 @@ func TestCassandra(t *testing.T) {
 			t.Errorf("the server shows no %s, which a dashboard names", name)
 		}
 	}
+	t.Run("changes", func(t *testing.T) { w.t = t; w.ringChange() })
+	w.t = t
 	machine, err := local.New()
 	if err != nil {
 		t.Fatal(err)
@@ -46,5 +49,123 @@ func TestCassandra(t *testing.T) {
 		if _, ok := w.samples[name]; !ok {
 			t.Errorf("no %s among %d series; it lacks %v", name, len(w.samples), w.seen.Watching.Lacks)
 		}
+	}
+}
+
+// ringChange has somebody change a table, a keyspace and the process of a node, and nothing else.
+func (w *watched) ringChange() {
+	w.read(watch.TenMinutes)
+	w.read(watch.TenMinutes)
+	if len(w.changes) > 0 {
+		w.t.Errorf("changes that nobody made: %+v", w.changes)
+	}
+	labtest.Ask(w.t, w.db, "ALTER TABLE test.t ADD w int", "CREATE TABLE test.u (id int PRIMARY KEY)", "ALTER TABLE test.u WITH gc_grace_seconds = 3600",
+		"CREATE KEYSPACE other WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	w.read(watch.TenMinutes)
+	w.told("schema keyspace other", "schema test.t", "schema test.u")
+	labtest.Ask(w.t, w.db, "ALTER KEYSPACE other WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}", "ALTER TABLE test.u WITH gc_grace_seconds = 7200")
+	w.read(watch.TenMinutes)
+	w.told("schema keyspace other", "schema test.u")
+	if err := w.db.Cluster.Restart(w.t.Context(), "n1"); err != nil {
+		w.t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * time.Minute); len(w.changes) == 0; <-time.After(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatal("no word of the restart")
+		}
+		if r, err := w.readers[0].Collect(w.t.Context(), watch.TenSeconds, time.Now()); err == nil { // until then the connection of before is given up
+			w.changes = append(w.changes, r.Changes...)
+		}
+	}
+	if at, err := time.Parse(time.RFC3339, w.changes[0].To); err != nil || time.Since(at) > 3*time.Minute {
+		w.t.Errorf("the restart is %+v", w.changes[0])
+	}
+	w.told("restart server")
+}
+
+// told compares what changed since the last call with what is expected, as kind and what.
+func (w *watched) told(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, c := range w.changes {
+		if got = append(got, c.Kind+" "+c.What); c.From == c.To {
+			w.t.Errorf("it changed from and to the same: %+v", c)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		w.t.Errorf("changes %q, want %q", got, want)
+	}
+	w.changes = nil
+}
+
+// answering is a node that answers as its tables hold: a text of a question has rows, and any other is refused.
+type answering struct {
+	engine.Session
+	rows map[string][][]string
+}
+
+func (a answering) Exec(_ context.Context, text string, r *engine.Result) error {
+	rows, has := a.rows[text]
+	if !has {
+		return &engine.Error{Kind: engine.Missing, Text: "there is no such table"}
+	}
+	r.Reset()
+	for _, row := range rows {
+		r.Rows, r.Columns = r.Rows+1, len(row)
+		for _, v := range row {
+			r.Values = append(r.Values, engine.Chars([]byte(v)))
+		}
+	}
+	return nil
+}
+
+func (answering) Close() error { return nil }
+
+// A node of Cassandra and one of ScyllaDB, whose tables have other names: a new version, a restart, a setting, and a peer that joins, moves
+// and leaves are changes. A password among the settings is none that is kept.
+func TestWhatChangesOfARing(t *testing.T) {
+	const local = "SELECT JSON release_version, gossip_generation FROM system.local"
+	for name, c := range map[string]struct {
+		settings, peers, peer string
+		pools                 bool
+		version               []string
+	}{
+		"cassandra": {"SELECT name, value FROM system_views.settings", "SELECT JSON peer, peer_port, data_center, rack FROM system.peers_v2", `{"peer": "10.0.0.2", "peer_port": 7000, "data_center": "dc1", "rack": "%s"}`, true, []string{"version version"}},
+		"scylla":    {"SELECT name, value FROM system.config", "SELECT JSON peer, data_center, rack FROM system.peers", `{"peer": "10.0.0.2", "data_center": "dc1", "rack": "%s"}`, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := answering{rows: map[string][][]string{
+				answers:    {{"local"}},
+				local:      {{`{"release_version": "5.0.5", "gossip_generation": 1790000000}`}},
+				c.settings: {{"read_request_timeout", "5000ms"}, {"keystore_password", "one"}},
+				c.peers:    {},
+			}}
+			if c.pools {
+				node.rows["SELECT name, active_tasks, pending_tasks, blocked_tasks, completed_tasks FROM "+virtualTables] = nil
+			}
+			w := &watched{t: t, readers: Cassandra(func(context.Context) (engine.Session, error) { return node, nil }, "127.0.0.1:1", 0), samples: map[string]float64{}}
+			w.readers = slices.Delete(w.readers, 1, 2) // that of metrics
+			w.read(watch.TenMinutes)
+			w.told()
+			node.rows[local] = [][]string{{`{"release_version": "5.0.6", "gossip_generation": 1790000100}`}}
+			node.rows[c.settings] = [][]string{{"read_request_timeout", "9000ms"}, {"keystore_password", "two"}}
+			node.rows[c.peers] = [][]string{{strings.Replace(c.peer, "%s", "rack1", 1)}}
+			w.read(watch.TenMinutes)
+			peer := "topology peer 10.0.0.2"
+			if c.pools {
+				peer += ":7000"
+			}
+			if all, err := json.Marshal(w.changes); err != nil || !strings.Contains(string(all), `"2026-09-21T14:15:00Z"`) || !strings.Contains(string(all), `"9000ms"`) || strings.Contains(string(all), "password") {
+				t.Errorf("the changes are %s, %v", all, err)
+			}
+			w.told(append([]string{"restart server", "setting read_request_timeout", peer}, c.version...)...)
+			node.rows[c.peers] = [][]string{{strings.Replace(c.peer, "%s", "rack2", 1)}}
+			w.read(watch.TenMinutes)
+			w.told(peer)
+			node.rows[c.peers] = nil
+			w.read(watch.TenMinutes)
+			w.told(peer)
+		})
 	}
 }

@@ -86,3 +86,20 @@ func TestWhatAServerHidesIsToldUntilARestartShowsIt(t *testing.T) {
 		}
 	}
 }
+
+// An upgrade is a change of the version, not of a setting, though the server shows it among its settings.
+func TestAnUpgradeIsAChangeOfTheVersion(t *testing.T) {
+	const question = "SHOW GLOBAL VARIABLES"
+	server := answering{rows: map[string][][]string{question: {{"version", "10.11.18-MariaDB"}, {"sync_binlog", "1"}}}}
+	s := &slow{link: &link{session: server, meter: &meter{}}, settings: follower{kind: "setting"}}
+	var r watch.Reading
+	for _, version := range []string{"10.11.18-MariaDB", "10.11.19-MariaDB"} {
+		server.rows[question][0][1] = version
+		if err := s.settingsChanged(t.Context(), time.Now(), &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(r.Changes) != 1 || r.Changes[0].Kind != "version" || r.Changes[0].From != "10.11.18-MariaDB" || r.Changes[0].To != "10.11.19-MariaDB" {
+		t.Errorf("the changes are %+v", r.Changes)
+	}
+}

@@ -25,6 +25,7 @@ type scylla struct {
 	url      string
 	client   *http.Client
 	requests rates
+	versions follower
 	before   map[latencyOf]latencies // at the last reading
 }
 
@@ -35,7 +36,7 @@ func newScylla(s *server, address string) *scylla {
 	if err != nil {
 		host = address
 	}
-	return &scylla{server: s, url: "http://" + net.JoinHostPort(host, scyllaPort) + "/metrics", client: &http.Client{Timeout: 5 * time.Second}}
+	return &scylla{server: s, url: "http://" + net.JoinHostPort(host, scyllaPort) + "/metrics", versions: follower{kind: "version"}, client: &http.Client{Timeout: 5 * time.Second}}
 }
 
 // Close implements watch.Collector.
@@ -69,6 +70,9 @@ func (c *scylla) Collect(ctx context.Context, level watch.Level, now time.Time) 
 	c.waits(now, families, &r)
 	p99, throughput := c.times(now, families, &r)
 	version := versionOf(families["scylla_scylladb_current_version"])
+	if version != "" {
+		r.Changes = append(r.Changes, c.versions.turn(now, map[string]string{"version": version})...)
+	}
 	r.Show = func(i *watch.Instance) {
 		i.Product, i.P99, i.Throughput = "ScyllaDB", p99, throughput
 		if version != "" {
@@ -121,6 +125,7 @@ var scyllaSums = []struct {
 	{"scylla_hints_manager_size_of_hints_in_progress", "scylla_hints_manager_size_of_hints_in_progress", nil},
 	{"scylla_hints_manager_written", "scylla_hints_manager_written", nil},
 	{"scylla_hints_manager_sent", "scylla_hints_manager_sent", nil},
+	{"scylla_hints_manager_sent_total", "scylla_hints_manager_sent", nil}, // as newer versions name it
 	{"scylla_hints_manager_errors", "scylla_hints_manager_errors", nil},
 	{"scylla_hints_manager_dropped", "cassandra_dropped_messages_total", []string{"type", "hints"}},
 	{"scylla_database_dropped_view_updates", "cassandra_dropped_messages_total", []string{"type", "view updates"}},

@@ -93,6 +93,12 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 	if w.seen.Product != "ScyllaDB" || !strings.HasPrefix(w.seen.Version, "5.4.1") || w.seen.P99 == nil || w.seen.Throughput == nil {
 		t.Errorf("%+v", w.seen)
 	}
+	// Newer versions name the hints that were sent otherwise.
+	text = strings.ReplaceAll(text, "5.4.1-0.20231231.3d22f42cf9c3", "6.2.0-0.20241013.b8a9fd4e49e8") + "# TYPE scylla_hints_manager_sent_total counter\nscylla_hints_manager_sent_total{shard=\"0\"} 9\n"
+	if w.read(watch.TenSeconds); w.samples["scylla_hints_manager_sent"] != 9 {
+		t.Errorf("%v hints were sent", w.samples["scylla_hints_manager_sent"])
+	}
+	w.told("version version")
 	w.readers = readers[:1]
 	if w.read(watch.Second); !slices.Contains(w.seen.Watching.Lacks, settings) || !slices.Contains(w.seen.Watching.Lacks, virtualTables) {
 		t.Errorf("it lacks %v", w.seen.Watching.Lacks)

@@ -43,7 +43,11 @@ type Evaluator struct {
 	mu     sync.Mutex
 	active map[string]*active // pending and firing, by rule and labels
 	last   map[ruleKey]health
+	wrote  map[ruleKey]wrote // by the rule that records them; the series of alerts have none
 }
+
+// wrote are the series that were written last, by their labels.
+type wrote map[string]watch.Sample
 
 // active is an alert whose condition holds, or held until lately.
 type active struct {
@@ -66,7 +70,7 @@ func New(cfg Config) *Evaluator {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Every = cmp.Or(cfg.Every, 5*time.Second)
-	return &Evaluator{cfg: cfg, active: map[string]*active{}, last: map[ruleKey]health{}}
+	return &Evaluator{cfg: cfg, active: map[string]*active{}, last: map[ruleKey]health{}, wrote: map[ruleKey]wrote{}}
 }
 
 // Read reads files of rules.
@@ -192,7 +196,7 @@ func (e *Evaluator) rule(ctx context.Context, g store.Group, r store.Rule, at ti
 		return nil, err
 	}
 	if r.Record != "" {
-		return nil, e.record(ctx, r, v, at)
+		return nil, e.record(ctx, keyOfRule(g, r), r, v, at)
 	}
 	seen := map[string]bool{}
 	for _, line := range v.Lines {
@@ -265,7 +269,7 @@ func (e *Evaluator) end(group string, r store.Rule, seen map[string]bool, at tim
 	return resolved
 }
 
-func (e *Evaluator) record(ctx context.Context, r store.Rule, v store.Value, at time.Time) error {
+func (e *Evaluator) record(ctx context.Context, key ruleKey, r store.Rule, v store.Value, at time.Time) error {
 	var samples []watch.Sample
 	for _, line := range v.Lines {
 		s := watch.Sample{Name: r.Record, At: at, Value: line.Points[0].Value}
@@ -280,7 +284,31 @@ func (e *Evaluator) record(ctx context.Context, r store.Rule, v store.Value, at 
 		}
 		samples = append(samples, s)
 	}
-	return e.cfg.Series.Append(ctx, samples)
+	return e.keep(ctx, key, samples, at)
+}
+
+// keep writes samples, and the end of each series that was written the last time and is not now, as Prometheus does: else the state that an
+// alert had would be seen for five minutes more, beside the one that it has.
+func (e *Evaluator) keep(ctx context.Context, key ruleKey, samples []watch.Sample, at time.Time) error {
+	now := make(wrote, len(samples))
+	for _, s := range samples {
+		labels := map[string]string{}
+		for _, l := range s.Labels {
+			labels[l.Name] = l.Value
+		}
+		now[keyOf(labels)] = s
+	}
+	for labels, s := range e.wrote[key] {
+		if _, still := now[labels]; !still {
+			s.At, s.Value = at, store.Ended()
+			samples = append(samples, s)
+		}
+	}
+	if err := e.cfg.Series.Append(ctx, samples); err != nil {
+		return err
+	}
+	e.wrote[key] = now
+	return nil
 }
 
 // write keeps the state of alerts as the series ALERTS, as Prometheus does.
@@ -293,7 +321,7 @@ func (e *Evaluator) write(ctx context.Context, at time.Time, alerts []watch.Aler
 		}
 		samples = append(samples, s)
 	}
-	if err := e.cfg.Series.Append(ctx, samples); err != nil {
+	if err := e.keep(ctx, ruleKey{}, samples, at); err != nil {
 		e.cfg.Log.Error("keep the state of alerts", "error", err)
 	}
 }

@@ -303,6 +303,49 @@ func TestAnAlertLivesAndDies(t *testing.T) {
 	}
 }
 
+// What an alert was is not seen beside what it is: its series ends when it fires after it was pending, and when it is resolved; so does a
+// recorded series whose expression has no value any more.
+func TestTheSeriesOfAnAlertEndsWithIt(t *testing.T) {
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }() // it is thrown away
+	rules := []store.Rule{{Alert: "Down", Expr: "up == 0", For: 30 * time.Second}, {Record: "down", Expr: "up == 0"}}
+	e := New(Config{Series: s, Groups: []store.Group{{Name: "g", Rules: rules}}})
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	pass := func(up float64, alert string, recorded int) {
+		t.Helper()
+		at = at.Add(20 * time.Second)
+		if err := s.Append(t.Context(), []watch.Sample{{Name: "up", At: at, Value: up, Labels: []watch.Label{{Name: "instance", Value: "a/n1"}}}}); err != nil {
+			t.Fatal(err)
+		}
+		e.Evaluate(t.Context(), at)
+		var states []string
+		v, err := s.Instant(t.Context(), "ALERTS", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range v.Lines {
+			states = append(states, line.Labels["alertstate"])
+		}
+		down, err := s.Instant(t.Context(), "down", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(states, " "); got != alert || len(down.Lines) != recorded {
+			t.Errorf("%s: alerts %q, want %q; recorded %d series, want %d", at.Format(time.TimeOnly), got, alert, len(down.Lines), recorded)
+		}
+	}
+	pass(1, "", 0)
+	pass(0, "pending", 1)
+	pass(0, "pending", 1)
+	pass(0, "firing", 1)
+	pass(1, "", 0)
+	pass(0, "pending", 1)
+	pass(1, "", 0)
+}
+
 // heard keeps what it is told.
 type heard struct {
 	titles []string

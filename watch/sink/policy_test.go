@@ -92,7 +92,7 @@ func strangers(types map[string]map[string]string, name string, value any, at st
 }
 
 // The policy is of the form that OpenSearch publishes; a field that is misspelt is found. The plugin itself can be had only with the
-// whole distribution, so that no test here runs it.
+// whole distribution, so that no test here runs it: Maven's registry has the job scheduler that it needs, and no opensearch-index-management.
 func TestThePolicyIsOfThePublishedForm(t *testing.T) {
 	types := publishedTypes(t)
 	if types["Policy"]["states"] != "States[]" || types["Action"]["rollover"] != "ActionRollover" {
