@@ -25,7 +25,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 GOLANGCI := .cache/bin/golangci-lint-v2.15.0
 GOTESTSUM := .cache/bin/gotestsum-v1.13.0
 TESTFLAGS ?=
-PACKAGES ?= ./action/cql ./cmd/plimsoll ./trial/... ./runbook/... ./action/superdisk ./action/mysql/... ./catalog ./action/fault ./web ./lab ./superdisk ./...
+PACKAGES ?= ./action/cql ./cmd/plimsoll ./trial/... ./runbook/... ./action/superdisk ./action/mysql/... ./catalog ./action/fault ./web ./lab ./superdisk ./watch/... ./workload/... ./...
 SECTIONS ?=
 KUBE ?= $(CURDIR)/.cache/kubernetes-1.34.4
 PREFIX ?= /usr/local
@@ -142,8 +142,7 @@ clean:
 	rm -rf bin results
 
 $(GOLANGCI):
-	GOBIN=$(CURDIR)/.cache/bin go install -ldflags=-w github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-	mv .cache/bin/golangci-lint $@
+	.ci/golangci-lint v2.15.0 $@
 
 $(GOTESTSUM):
 	GOBIN=$(CURDIR)/.cache/bin go install gotest.tools/gotestsum@v1.13.0

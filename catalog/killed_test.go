@@ -78,6 +78,11 @@ type killing struct {
 	stays      int // the entry that intends what cannot be undone; 0: all can be
 }
 
+// looksFollow are the entries after which nothing is written but the next, unless the run ends: what was seen, decided and done.
+var looksFollow = map[journal.Kind]bool{
+	journal.Targeted: true, journal.Ready: true, journal.Valued: true, journal.Checked: true, journal.Approved: true, journal.Acted: true, journal.Verified: true,
+}
+
 // death is a moment at which the process may have been killed, and the folder with what it leaves.
 type death struct {
 	at     durable.Moment
@@ -117,10 +122,20 @@ func (k *killing) service(folder string, written func(durable.Moment)) *execute.
 func (k *killing) reference() (deaths []death) {
 	k.t.Helper()
 	folder := filepath.Join(k.root, "reference")
+	var last journal.Kind // of the entry before, and how the world was when it was written
+	var world []string
 	s := k.service(folder, func(at durable.Moment) {
 		if testing.Short() {
 			return
 		}
+		var e journal.Event
+		if err := json.Unmarshal(at.Data, &e); err != nil {
+			k.t.Error(err)
+		}
+		if at.Before && looksFollow[last] && e.Kind != journal.Ended && slices.Equal(world, k.world(folder)) { // a death at the entry before leaves the same
+			return
+		}
+		last, world = e.Kind, k.world(folder)
 		deaths = append(deaths, k.kept(at, folder, "run"))
 	})
 	book, err := books.Read(k.name, s.Actions)

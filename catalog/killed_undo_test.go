@@ -28,8 +28,9 @@ func (k *killing) lasting(s *execute.Service, st *journal.State, run string) int
 func (k *killing) undoes(deaths []death) {
 	k.t.Helper()
 	from := deaths[len(deaths)-1]
-	if k.stays > 0 {
-		from = deaths[slices.IndexFunc(deaths, func(d death) bool { return d.at.Before && d.at.Number == k.stays })]
+	if k.stays > 0 { // the last death before that step is begun
+		next := slices.IndexFunc(deaths, func(d death) bool { return !d.at.Before && d.at.Number == k.stays })
+		from = deaths[next-1]
 	}
 	folder := filepath.Join(k.root, "undone")
 	if err := os.CopyFS(folder, os.DirFS(from.folder)); err != nil {

@@ -57,26 +57,16 @@ var rdsOrdeals = []rdsOrdeal{
 }
 
 // TestRDSRunbooksStandTheTorture tortures the runbooks of RDS and Aurora on a stand-in of the API in front of real servers: by the
-// command's own torture, with processes of plimsoll that are killed and put to sleep. Without -torture-results it is one of them: all
-// twelve take two hours (make torture-rds).
+// command's own torture, with processes of plimsoll that are killed and put to sleep. All twelve take two hours: make torture-rds.
 func TestRDSRunbooksStandTheTorture(t *testing.T) {
-	if *tortureResults == "" && apart(t) {
-		return
+	if *tortureResults == "" {
+		t.Skip("kills processes for two hours: make torture-rds")
 	}
-	if testing.Short() {
-		t.Skip("starts real servers and kills many processes")
-	}
-	kept := *tortureResults
-	if kept != "" { // each test has another working folder
-		var err error
-		if kept, err = filepath.Abs(kept); err != nil {
-			t.Fatal(err)
-		}
+	kept, err := filepath.Abs(*tortureResults) // each test has another working folder
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range rdsOrdeals {
-		if kept == "" && c.Book != "rds/set-parameter" {
-			continue
-		}
 		t.Run(c.Book, func(t *testing.T) {
 			s := c.world(t)
 			o, err := s.torture(t, c)
@@ -99,9 +89,7 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 			if o.Tries < 10 || o.Undos == 0 || o.Slept == 0 || !slices.Equal(o.Untried, c.idle) {
 				t.Errorf("%d tries, %d killed while it was undone, asleep for %s, untried %q", o.Tries, o.Undos, o.Slept, o.Untried)
 			}
-			if kept != "" {
-				keepOrdeal(t, kept, c, o)
-			}
+			keepOrdeal(t, kept, c, o)
 		})
 	}
 }

@@ -46,7 +46,7 @@ continue, and a run that was killed before its end was written was reported as f
 (TestOnMariaDB, TestOnMySQL of action/mysql, a dead replica).
 
 No AWS account was available, so the runbooks of RDS and Aurora were tested on a simulated API (` + "`infra/aws/awstest`" + `) in front of two real MySQL servers, which the
-simulation restarted, promoted and made replicate as AWS would. ` + "`make torture-rds`" + ` repeats these tests, in about two hours; ` + "`make test`" + ` runs them for ` + "`rds/set-parameter`" + ` only. After ` + "`rds/promote`" + ` two servers accept writes, which is its purpose and no problem. ` + "`rds/external-replica`" + ` and ` + "`rds/multi-source`" + ` are not included: their actions are tested as ` + "`mysql/external-replica`" + ` and ` + "`mysql/multi-source`" + `, and with RDS's procedures in the
+simulation restarted, promoted and made replicate as AWS would. ` + "`make torture-rds`" + ` repeats these tests, in about two hours. After ` + "`rds/promote`" + ` two servers accept writes, which is its purpose and no problem. ` + "`rds/external-replica`" + ` and ` + "`rds/multi-source`" + ` are not included: their actions are tested as ` + "`mysql/external-replica`" + ` and ` + "`mysql/multi-source`" + `, and with RDS's procedures in the
 tests of the actions.
 
 Runbooks that are missing in the table were not tested on that product; one on a ring takes up to an hour. No SingleStore was available: its two runbooks are tested on

@@ -62,8 +62,7 @@ func fleetDocuments(now time.Time) (all []watch.Document) {
 
 // A real OpenSearch answers what every panel of the dashboards asks, with what a watch wrote into it: the aggregations of each
 // visualization, and each saved search with its columns.
-func TestDashboardsAskARealOpenSearch(t *testing.T) {
-	s := newRealSearch(t)
+func dashboardsAsk(t *testing.T, s *realSearch) {
 	o := opensearch(t, s.url, t.TempDir(), 1<<20)
 	now := time.Now().Truncate(time.Second)
 	for _, d := range fleetDocuments(now) {
@@ -222,8 +221,7 @@ func (p panel) search(t *testing.T, o *OpenSearch, body map[string]any, into any
 
 // Every field of the documents can be summed up, sorted and searched for as the dashboards do, by the template alone: texts are keywords, whole numbers
 // and others are doubles, so that the first document decides nothing.
-func TestTheTemplateDecidesWhatFieldsAre(t *testing.T) {
-	s := newRealSearch(t)
+func templateDecides(t *testing.T, s *realSearch) {
 	o := opensearch(t, s.url, t.TempDir(), 1<<20)
 	whole := fleetDocuments(time.Now())
 	for _, d := range append([]watch.Document{{At: time.Now(), Fields: map[string]any{"aas": 1, "own": 7}}, {At: time.Now(), Fields: map[string]any{"own": 7.5}}}, whole...) {

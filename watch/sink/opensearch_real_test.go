@@ -2,6 +2,8 @@ package sink
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +21,8 @@ import (
 type realSearch struct {
 	t       testing.TB
 	jars    string
+	program string   // the folder of its main class
+	quick   []string // options of Java
 	home    string
 	port    string
 	url     string
@@ -49,6 +53,10 @@ func newRealSearch(t testing.TB) *realSearch {
 			t.Fatal(err)
 		}
 	}
+	s.program = s.compiled()
+	if _, is := t.(*testing.B); !is { // what runs for a minute is not worth Java's second compiler, nor the threads of its collector
+		s.quick = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"}
+	}
 	for _, folder := range []string{"config", "modules", "plugins"} {
 		if err := os.MkdirAll(filepath.Join(s.home, folder), 0o700); err != nil {
 			t.Fatal(err)
@@ -66,10 +74,34 @@ func newRealSearch(t testing.TB) *realSearch {
 	return s
 }
 
+// compiled is the folder with the class that starts it, which is compiled once: Java would do so at every start.
+func (s *realSearch) compiled() string {
+	s.t.Helper()
+	const source = "testdata/opensearch/OS.java"
+	text, err := os.ReadFile(source)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	folder := filepath.Join(s.jars, fmt.Sprintf("main-%x", sha256.Sum256(text)))
+	if _, err := os.Stat(filepath.Join(folder, "OS.class")); err == nil {
+		return folder
+	}
+	jars, err := filepath.Glob(filepath.Join(s.jars, "*.jar"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(s.t.Context(), "java", "-m", "jdk.compiler/com.sun.tools.javac.Main",
+		"-cp", strings.Join(jars, string(filepath.ListSeparator)), "-d", folder, source).CombinedOutput(); err != nil {
+		s.t.Fatalf("compile %s: %v\n%s", source, err, out)
+	}
+	return folder
+}
+
 func (s *realSearch) start() {
 	s.t.Helper()
 	// The process outlives no test: kill waits for it.
-	s.process = exec.Command("java", "-Xms512m", "-Xmx512m", "-cp", filepath.Join(s.jars, "*"), "testdata/opensearch/OS.java", s.home, s.port) //nolint:noctx // it is killed by hand
+	classes := s.program + string(filepath.ListSeparator) + filepath.Join(s.jars, "*")
+	s.process = exec.Command("java", append(s.quick, "-Xms512m", "-Xmx512m", "-cp", classes, "OS", s.home, s.port)...) //nolint:noctx // it is killed by hand
 	log, err := os.OpenFile(filepath.Join(s.home, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		s.t.Fatal(err)
@@ -100,10 +132,47 @@ func (s *realSearch) kill() {
 	_ = s.process.Wait() // killed
 }
 
+// One real OpenSearch is started for all that is looked at in it: each begins without a document.
+func TestOnARealOpenSearch(t *testing.T) {
+	s := newRealSearch(t)
+	for _, look := range []struct {
+		name string
+		at   func(*testing.T, *realSearch)
+	}{
+		{"it goes and comes back", goesAndComesBack},
+		{"dashboards ask it", dashboardsAsk},
+		{"the template decides what fields are", templateDecides},
+	} {
+		t.Run(look.name, func(t *testing.T) {
+			s.t = t
+			t.Cleanup(s.empty)
+			look.at(t, s)
+		})
+	}
+}
+
+// empty takes away what was written into it, and the template.
+func (s *realSearch) empty() {
+	s.t.Helper()
+	for _, path := range []string{"/_data_stream/plimsoll-watch", "/_index_template/plimsoll-watch"} {
+		r, err := http.NewRequestWithContext(context.WithoutCancel(s.t.Context()), http.MethodDelete, s.url+path, nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			s.t.Fatalf("take away %s: %s", path, answer.Status)
+		}
+	}
+}
+
 // An outage of OpenSearch by SIGKILL while documents come, a restart of ours without a word in the middle of it, documents that it
 // rejects, and its return: nothing is lost, nothing is there twice, and what waits on disk is bounded. The outage lasts seconds here.
-func TestARealOpenSearchGoesAndComesBack(t *testing.T) {
-	s := newRealSearch(t)
+func goesAndComesBack(t *testing.T, s *realSearch) {
 	folder := t.TempDir()
 	const spool = 4 << 20
 	o := opensearch(t, s.url, folder, spool)

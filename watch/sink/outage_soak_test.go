@@ -14,7 +14,7 @@ import (
 const outageLasts = 10 * time.Minute
 
 // Ten minutes without OpenSearch, while documents come all the time, with a restart of ours in the middle of them: when it is back, every document is
-// there, and none is there twice. make soak runs it; TestARealOpenSearchGoesAndComesBack is the same in seconds, with a spool that fills up.
+// there, and none is there twice. make soak runs it; goesAndComesBack is the same in seconds, with a spool that fills up.
 func TestSoakTenMinutesWithoutOpenSearch(t *testing.T) {
 	if os.Getenv("PLIMSOLL_SOAK") == "" {
 		t.Skip("takes eleven minutes: make soak")
