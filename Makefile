@@ -142,7 +142,8 @@ clean:
 	rm -rf bin results
 
 $(GOLANGCI):
-	.ci/golangci-lint v2.15.0 $@
+	GOBIN=$(CURDIR)/.cache/bin go install -ldflags=-w github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	mv .cache/bin/golangci-lint $@
 
 $(GOTESTSUM):
 	GOBIN=$(CURDIR)/.cache/bin go install gotest.tools/gotestsum@v1.13.0
