@@ -182,4 +182,3 @@ func watchQuery(ctx context.Context, _ options) error {
 	fmt.Printf("Query of 24 h × 40 series of one second, at 480 points: the first %.0f ms (%.0f ms of processor time); asked again, while the day moves on: median %.0f ms (%.0f ms of processor time), p95 **%.0f ms**. Goal of p95: 100 ms.\n\n", first, busy[0], median(took), median(busy[1:]), took[len(took)*95/100])
 	return nil
 }
-
