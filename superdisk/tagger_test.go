@@ -80,7 +80,6 @@ func TestAWatchKeepsTheTagsOfTheVolumes(t *testing.T) {
 	if is := tag(); failed != nil || is.InStep || is.Since.Sub(left).Abs() > time.Second || volumes.tags != 1 {
 		t.Errorf("it has left: %v, %+v since %s; %d tags in ten minutes", failed, is, left, volumes.tags)
 	}
-	left = now
 	watch(array, 2*time.Second)
 	if !tag().InStep || volumes.tags != 1 {
 		t.Errorf("it came back: %+v, %d tags", tag(), volumes.tags)
