@@ -98,7 +98,7 @@ func trialOf(holder string) (name string, is bool) {
 // ofTrial is what to do about a run of a trial: the trial alone knows it, and no command about runs does.
 func (e *ClaimedError) ofTrial(name string) string {
 	if e.Expired {
-		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: plimsoll trial run FILE --break-lock REASON, or plimsoll runbook run with --break-lock REASON", name)
+		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: plimsoll trial run FILE --break-lock REASON, or begin a runbook with the same flag", name)
 	}
 	return fmt.Sprintf("wait until trial %s ends, or interrupt it (Ctrl-C) where it runs", name)
 }

@@ -11,37 +11,45 @@ import (
 
 // Execute executes statements on one connection to a node; done is told after each.
 func (s *Cluster) Execute(ctx context.Context, node string, texts []string, done func(int)) error {
-	return s.Use(ctx, node, func(session engine.Session) error {
-		for i, text := range texts {
-			if err := StillOurs(ctx); err != nil {
-				return err
-			}
-			if err := session.Exec(ctx, text, nil); err != nil {
-				return fmt.Errorf("statement %d: %w", i+1, err)
-			}
-			done(i + 1)
+	return s.Use(ctx, node, func(session engine.Session) error { return ExecuteBy(ctx, session, texts, done) })
+}
+
+// ExecuteBy executes statements by a session that there is, one after the other.
+func ExecuteBy(ctx context.Context, session engine.Session, texts []string, done func(int)) error {
+	for i, text := range texts {
+		if err := StillOurs(ctx); err != nil {
+			return err
 		}
-		return nil
-	})
+		if err := session.Exec(ctx, text, nil); err != nil {
+			return fmt.Errorf("statement %d: %w", i+1, err)
+		}
+		done(i + 1)
+	}
+	return nil
 }
 
 // Value returns the one value of a query on a node as a text; NULL and no row are "NULL".
-func (s *Cluster) Value(ctx context.Context, node, query string) (string, error) {
-	r := engine.Result{Keep: true}
-	text := "NULL"
-	err := s.Use(ctx, node, func(session engine.Session) error {
-		if err := session.Exec(ctx, query, &r); err != nil {
-			return err
-		}
-		if r.Rows > 1 || r.Rows == 1 && r.Columns != 1 {
-			return fmt.Errorf("%d rows of %d columns, expected one value", r.Rows, r.Columns)
-		}
-		if r.Rows == 1 {
-			text = Plain(r.At(0, 0))
-		}
-		return nil
+func (s *Cluster) Value(ctx context.Context, node, query string) (text string, err error) {
+	err = s.Use(ctx, node, func(session engine.Session) error {
+		text, err = ValueOf(ctx, session, query)
+		return err
 	})
 	return text, err
+}
+
+// ValueOf returns the one value of a query by a session that there is.
+func ValueOf(ctx context.Context, session engine.Session, query string) (string, error) {
+	r := engine.Result{Keep: true}
+	if err := session.Exec(ctx, query, &r); err != nil {
+		return "", err
+	}
+	if r.Rows > 1 || r.Rows == 1 && r.Columns != 1 {
+		return "", fmt.Errorf("%d rows of %d columns, expected one value", r.Rows, r.Columns)
+	}
+	if r.Rows == 0 {
+		return "NULL", nil
+	}
+	return Plain(r.At(0, 0)), nil
 }
 
 // Column returns the first column of all rows of a query on a node.

@@ -31,15 +31,13 @@ func (c *control) Setting(ctx context.Context, name string) (string, error) {
 // Change sets a global variable. It holds for sessions that begin after it where the server keeps a copy in each.
 func (c *control) Change(ctx context.Context, name, value string) error {
 	wanted := variableName(name)
-	if wanted == readOnly {
-		switch strings.ToUpper(value) {
-		case "OFF", "0":
-			return c.setReadOnly(ctx, admin.Open)
-		case "ON", "1":
-			return c.setReadOnly(ctx, func(ctx context.Context, server admin.Orders, within time.Duration) error {
-				return admin.Close(ctx, server, within, admin.Variable{Name: readOnly, Literal: "1"})
-			})
-		}
+	switch on := strings.ToUpper(value); {
+	case wanted == readOnly && (on == "OFF" || on == "0"):
+		return c.setReadOnly(ctx, wanted, admin.Open)
+	case (wanted == readOnly || wanted == "super_read_only") && (on == "ON" || on == "1"):
+		return c.setReadOnly(ctx, wanted, func(ctx context.Context, server admin.Orders, within time.Duration) error {
+			return admin.Close(ctx, server, within, admin.Variable{Name: wanted, Literal: "1"})
+		})
 	}
 	err := c.set(ctx, wanted, admin.Value(value))
 	if engine.CodeOf(err) == wrongType && admin.Value(value) != admin.Text(value) {
@@ -60,7 +58,7 @@ func (c *control) Change(ctx context.Context, name, value string) error {
 const readOnly = "read_only"
 
 // setReadOnly makes the server take writes or refuse them, unless the order comes too late.
-func (c *control) setReadOnly(ctx context.Context, order func(context.Context, admin.Orders, time.Duration) error) error {
+func (c *control) setReadOnly(ctx context.Context, name string, order func(context.Context, admin.Orders, time.Duration) error) error {
 	return c.use(ctx, func(s *session) error {
 		err := order(ctx, admin.Orders{
 			Name: "the server",
@@ -83,8 +81,11 @@ func (c *control) setReadOnly(ctx context.Context, order func(context.Context, a
 				return nil
 			},
 		}, admin.OpensWithin)
+		if engine.CodeOf(err) == unknownVariable {
+			return c.noVariable(ctx, name)
+		}
 		if err != nil {
-			return fmt.Errorf("set the variable %s: %w", readOnly, err)
+			return fmt.Errorf("set the variable %s: %w", name, err)
 		}
 		return nil
 	})

@@ -204,7 +204,9 @@ func installClonePlugin(ctx context.Context, s *server) error {
 	err = s.do(ctx, "", admin.SetGlobal("super_read_only", "0"), admin.InstallClonePlugin)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return errors.Join(err, s.do(limited, "", admin.SetGlobal("super_read_only", "1")))
+	return errors.Join(err, s.order(limited, func(orders admin.Orders) error {
+		return admin.Close(limited, orders, s.opensWithin, admin.Variable{Name: modeSuper, Literal: "1"})
+	}))
 }
 
 // cloneFrom runs the clone and returns when the server has ended or restarted itself.

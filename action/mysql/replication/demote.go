@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/action"
@@ -213,7 +214,9 @@ func awaitOpenTransactions(ctx context.Context, s *server, grace time.Duration) 
 // ended until it is done.
 func (s *server) close(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- setMode(ctx, s, s.refusing()) }()
+	var closing atomic.Value // the connection that gives the order
+	closing.Store("")
+	go func() { done <- setModeBy(ctx, s, s.refusing(), func(connection string) { closing.Store(connection) }) }()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -221,7 +224,7 @@ func (s *server) close(ctx context.Context) error {
 		case err := <-done:
 			return err
 		case <-tick.C:
-			if _, err := killConnections(ctx, s, admin.ClientsButSetters); err != nil && ctx.Err() == nil {
+			if _, err := killConnections(ctx, s, admin.ClientsButSetters, closing.Load().(string)); err != nil && ctx.Err() == nil {
 				continue // the mode is what matters
 			}
 		}
@@ -249,12 +252,13 @@ func endClients(ctx context.Context, s *server) (int, error) {
 // hasEnded tells the error of a connection that is not there any more from all others: a thread's number can be in their texts.
 func hasEnded(err error) bool { return engine.CodeOf(err) == admin.NoConnection }
 
-// killConnections ends the connections that a query names and returns which.
-func killConnections(ctx context.Context, s *server, which string) ([]string, error) {
+// killConnections ends the connections that a query names, but those that are spared, and returns which.
+func killConnections(ctx context.Context, s *server, which string, spared ...string) ([]string, error) {
 	ids, err := s.on.Column(ctx, s.name(), which)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: look for connections: %w", s.name(), err)
 	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(spared, id) })
 	for _, id := range ids {
 		// One that ended meanwhile is unknown: that is what is wanted.
 		if err := s.do(ctx, "", admin.Kill(id)); err != nil && !hasEnded(err) {

@@ -21,13 +21,15 @@ type peer struct {
 
 func (p peer) answers() bool { return p.silent == nil }
 
+// leads tells whether a server accepts writes and replicates from nobody.
+func (p peer) leads() bool { return p.answers() && p.is.Primary() }
+
 // writable tells whether a server lets clients write, whatever it replicates from.
 func (p peer) writable() bool { return p.answers() && !p.is.ReadOnly }
 
-// takesWrites tells whether a server accepts writes of its own: as a primary, or beside a source that it is set up to replicate from and does not.
-// A replica that replicates and lets clients write is none: its replication ends with their first conflict.
-func (p peer) takesWrites() bool {
-	return p.writable() && !slices.ContainsFunc(p.is.Sources, func(s engine.Source) bool { return s.Receives || s.Applies })
+// stands tells whether a server that is set up to replicate does not.
+func (p peer) stands() bool {
+	return len(p.is.Sources) > 0 && !slices.ContainsFunc(p.is.Sources, func(s engine.Source) bool { return s.Receives || s.Applies })
 }
 
 // despite says, behind that a server accepts writes, that it is set up as a replica; "" for one that is not.

@@ -78,7 +78,7 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 	if err != nil {
 		return err
 	}
-	if err := refuseAny(others, peer.writable); err != nil { // a run of its own knows of no old primary: any of them may be it
+	if err := p.refuseBeside(others); err != nil {
 		return err
 	}
 	taken, err := s.received(ctx, is)
@@ -251,7 +251,7 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 		return nil, err
 	}
 	c.Progress(0, "checking whether another node accepts writes")
-	if err := refuseUnlessAlone(ctx, s); err != nil {
+	if err := p.refuseUnlessAlone(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := p.complete(ctx, on, s); err != nil {
@@ -279,20 +279,21 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 
 // refuseUnlessAlone refuses while another node takes writes. One that does not answer says nothing: that it does not is for others to
 // make sure.
-func refuseUnlessAlone(ctx context.Context, s *server) error {
+func (p *promote) refuseUnlessAlone(ctx context.Context, s *server) error {
 	others, err := s.peers(ctx)
 	if err != nil {
 		return err
 	}
-	return refuseWriters(others)
+	return p.refuseBeside(others)
 }
 
-func refuseWriters(others []peer) error {
-	return refuseAny(others, peer.takesWrites)
-}
-
-// refuseAny refuses a promotion while one of the other servers is such that there would be two primaries.
-func refuseAny(others []peer, accepts func(peer) bool) error {
+// refuseBeside refuses a promotion beside another primary. One by itself knows of no old primary: any server that lets clients write may be it,
+// whatever it is set up to replicate from.
+func (p *promote) refuseBeside(others []peer) error {
+	accepts := peer.leads
+	if p.Old == "" {
+		accepts = peer.writable
+	}
 	i := slices.IndexFunc(others, accepts)
 	if i < 0 {
 		return nil
@@ -312,7 +313,7 @@ const closing = "SET GLOBAL read_only = 1, and read_only = 1 in its option file 
 // taking is the first node that accepts writes of its own; "" if none that answers does.
 func taking(nodes []peer) string {
 	for _, n := range nodes {
-		if n.takesWrites() {
+		if n.leads() {
 			return n.name
 		}
 	}
@@ -331,7 +332,7 @@ func (p *promote) stillAlone(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	return refuseWriters(others)
+	return p.refuseBeside(others)
 }
 
 // refuseSecond refuses a server that accepts writes while another does too.

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
 )
 
@@ -125,6 +126,11 @@ func readKeptMode(ctx context.Context, s *server, m mode) error {
 // them last: cut off in between, it must not take them after its next start while another may have become the primary. Clients' statements under
 // way can hold it up.
 func setMode(ctx context.Context, s *server, m mode) error {
+	return setModeBy(ctx, s, m, func(string) {})
+}
+
+// setModeBy tells by which connection the server is told to refuse writes.
+func setModeBy(ctx context.Context, s *server, m mode, by func(connection string)) error {
 	defer s.on.RolesChanged()
 	if m.reopens() {
 		if err := s.takeWrites(ctx); err != nil {
@@ -139,7 +145,14 @@ func setMode(ctx context.Context, s *server, m mode) error {
 	if !s.mariadb {
 		refusing = append(refusing, admin.Variable{Name: modeSuper, Literal: m[modeSuper]})
 	}
-	return admin.Close(ctx, s.orders(), s.opensWithin, refusing...)
+	return s.order(ctx, func(orders admin.Orders) error {
+		connection, err := orders.Value(ctx, admin.Connection)
+		if err != nil {
+			return err
+		}
+		by(connection)
+		return admin.Close(ctx, orders, s.opensWithin, refusing...)
+	})
 }
 
 // open makes a server take writes, and last for after a restart.
@@ -150,11 +163,29 @@ func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taki
 func (s *server) takeWrites(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", s.name(), 2*patience))
 	defer cancel()
-	return admin.Open(ctx, s.orders(), s.opensWithin)
+	return s.order(ctx, func(orders admin.Orders) error { return admin.Open(ctx, orders, s.opensWithin) })
 }
 
-func (s *server) orders() admin.Orders {
-	return admin.Orders{Name: s.name(), Value: s.value, Do: func(ctx context.Context, statements ...string) error { return s.do(ctx, "", statements...) }}
+// order has one connection for an order and what is asked before it, which is made before its time begins: it can take long on a busy server.
+func (s *server) order(ctx context.Context, give func(admin.Orders) error) error {
+	return s.on.Use(ctx, s.name(), func(session engine.Session) error {
+		named := func(err error) error {
+			if err != nil {
+				err = fmt.Errorf("node %s: %w", s.name(), err)
+			}
+			return err
+		}
+		return give(admin.Orders{
+			Name: s.name(),
+			Value: func(ctx context.Context, query string) (string, error) {
+				value, err := cluster.ValueOf(ctx, session, query)
+				return value, named(err)
+			},
+			Do: func(ctx context.Context, statements ...string) error {
+				return named(cluster.ExecuteBy(ctx, session, statements, func(int) {}))
+			},
+		})
+	})
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {

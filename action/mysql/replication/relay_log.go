@@ -36,9 +36,6 @@ func (a *applyRelayLog) Check(ctx context.Context, on *cluster.Cluster) (action.
 	if is.Primary() || len(is.Sources) == 0 { // it was promoted, or has no relay log: there is nothing to apply
 		return action.CheckResult{State: action.Satisfied}, nil
 	}
-	if err := whyStalled(s, is); err != nil {
-		return action.CheckResult{}, err
-	}
 	taken, err := s.received(ctx, is)
 	if err != nil {
 		return action.CheckResult{}, err
@@ -51,9 +48,10 @@ func (a *applyRelayLog) Check(ctx context.Context, on *cluster.Cluster) (action.
 		State: action.Needed, Observed: action.Facts{"receives": is.Sources[0].Receives}, Intended: action.Facts{"receives": false},
 	}
 	if !is.Sources[0].Receives && taken.Without(has).Count() == 0 {
-		f.State = action.Satisfied
+		f.State = action.Satisfied // whether it applies or not: there is nothing to apply
+		return f, nil
 	}
-	return f, nil
+	return f, whyStalled(s, is)
 }
 
 func (a *applyRelayLog) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -26,8 +27,12 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	}
 	for _, o := range others {
 		switch {
-		case o.takesWrites():
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s would be a second primary", o.name, o.despite(), s.name()),
+		case o.writable() && o.stands() && !slices.ContainsFunc(o.is.Sources, func(source engine.Source) bool { return s.isSource(source, is.ServerID) }): // that of another primary
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s would perhaps be a second primary", o.name, o.despite(), s.name()),
+				Advice: fmt.Sprintf("if %[1]s is the primary now, leave %[2]s read-only, and have %[1]s replicate from nobody: plimsoll runbook run mysql/promote -i node=%[1]s; then mysql/rejoin -i node=%[2]s. "+
+					"If not, make %[1]s read-only, "+closing+", and try again", o.name, s.name())}
+		case o.leads():
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: %s would be a second primary", o.name, s.name()),
 				Advice: "leave it read-only; mysql/rejoin -i node=" + s.name() + " makes it a replica of " + o.name}
 		case !o.answers() && resumed:
 			return &hint.PermanentError{

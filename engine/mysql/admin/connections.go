@@ -5,6 +5,8 @@ const clients = `id != CONNECTION_ID() AND user NOT IN ('system user', 'event_sc
 	AND command NOT IN ('Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker')`
 
 const (
+	// Connection is a query for the number of the connection that asks.
+	Connection = "SELECT CONNECTION_ID()"
 	// Clients is a query for the numbers of clients' connections.
 	Clients = "SELECT id FROM information_schema.processlist WHERE " + clients
 	// ClientsButSetters leaves out those that set a global variable just now.

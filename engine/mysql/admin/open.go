@@ -79,7 +79,7 @@ func Close(ctx context.Context, server Orders, within time.Duration, variables .
 			return err
 		}
 	}
-	return fmt.Errorf("%s is left as it is: the lock %s changed hands while it was to be made read-only, or it took longer than %s", server.Name, ClaimLock, within)
+	return fmt.Errorf("%s was not made read-only: it did not execute the order within %s, or another run has taken the cluster meanwhile", server.Name, within)
 }
 
 // asItWas is the state of a server's lock at the time of an order, and until when the order holds, by the server's clock.
