@@ -78,9 +78,9 @@ func (e *ClaimedError) Hint() string {
 		return e.ofTrial(name)
 	}
 	if e.Expired {
-		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, add --break-lock REASON to the next plimsoll runbook run or trial run, which then takes over its lock", e.Run)
+		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, run the runbook, or the trial, with --break-lock REASON: it takes over the lock", e.Run)
 	}
-	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim runs out within a minute; then add --break-lock REASON to the next plimsoll runbook run or trial run, which then takes over its lock"
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim runs out within a minute; then run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.
@@ -106,7 +106,7 @@ func (e *ClaimedError) ofTrial(name string) string {
 // nameless is what to do about a run whose name the claim does not tell: the machine that began it knows it.
 func (e *ClaimedError) nameless() string {
 	if e.Expired {
-		return "on the machine that began it, plimsoll runbook status shows the run and how it goes on; if that machine is lost, add --break-lock REASON to the next plimsoll runbook run or trial run, which then takes over its lock"
+		return "on the machine that began it, plimsoll runbook status shows the run and how it goes on; if that machine is lost, run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
 	}
 	return "wait until it ends, or end it on the machine that executes it, where plimsoll runbook status shows it"
 }

@@ -116,7 +116,7 @@ func TestAGuardrailOverAMetricThatNothingShowsIsFoundBeforeTheRun(t *testing.T) 
 	if len(p.Guardrails) != 1 || p.Guardrails[0].Trouble != "there is no metric db.laod (did you mean db.load?)" {
 		t.Errorf("read %+v", p.Guardrails)
 	}
-	if err := p.Trouble(); err == nil || !strings.Contains(err.Error(), "there is no metric db.laod") || !strings.Contains(hint.Of(err), "in a trial alone") {
+	if err := p.Trouble(); err == nil || !strings.Contains(err.Error(), "there is no metric db.laod") || !strings.Contains(hint.Of(err), "exist only in a trial") {
 		t.Errorf("a run would be begun that waits for ever: %v", err)
 	}
 	if err := p.Unanswered(); err == nil || !strings.Contains(hint.Of(err), "such as mysql.threads_running") {
