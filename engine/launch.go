@@ -124,14 +124,28 @@ type Meshed interface {
 // SettingsChecker is a Launcher whose servers can be asked whether they take some settings, without one being started.
 type SettingsChecker interface {
 	// CheckSettings refuses the first setting of some nodes, of one distribution that is there, that its server does not have, cannot set so, or
-	// would make something else of without an error. It returns those that the server would round.
+	// would make something else of without an error. It returns those that the server would round. A setting that a lab makes itself is
+	// refused by a Reserved.
 	CheckSettings(ctx context.Context, m infra.Machine, nodes ...Node) ([]Rounded, error)
 }
 
+// Reserved refuses a setting that a lab makes itself.
+type Reserved struct{ Setting, Why string }
+
+func (r *Reserved) Error() string {
+	return fmt.Sprintf("setting %s cannot be changed: %s", r.Setting, r.Why)
+}
+
 // Rounded is a setting that a server keeps in whole blocks: it runs with a value that is near to what was written.
-type Rounded struct{ Setting, Wrote, Becomes string }
+type Rounded struct {
+	Setting, Wrote, Becomes string
+	Because                 string // the server chooses the value for this reason, which is no rounding
+}
 
 func (r Rounded) String() string {
+	if r.Because != "" {
+		return fmt.Sprintf("the server would run with %s = %s instead of %s: %s", r.Setting, r.Becomes, r.Wrote, r.Because)
+	}
 	return fmt.Sprintf("the server rounds %s = %s and would run with %s", r.Setting, r.Wrote, r.Becomes)
 }
 

@@ -113,7 +113,7 @@ func (m *member) accepts(ctx context.Context, config map[string]string) error {
 	if _, err := m.launcher.Needs(proposed); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
-	if err := m.deps.checkSettings(ctx, m.launcher, proposed); err != nil {
+	if err := m.deps.checkChanged(ctx, m.launcher, m.Node, proposed); err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return nil

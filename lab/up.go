@@ -83,7 +83,7 @@ func (d Deps) found(ctx context.Context, r *record, launcher engine.Launcher) er
 	if err := d.checkRoom(ctx, launcher, nodes); err != nil {
 		return err
 	}
-	if err := d.checkSettings(ctx, launcher, nodes[0]); err != nil {
+	if err := d.checkSettings(ctx, launcher, nodes...); err != nil {
 		return err
 	}
 	if r.layered() {

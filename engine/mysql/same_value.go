@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ func sameValue(name, wrote, shown string) bool {
 	}
 	if a, ok := admin.Size(wrote); ok {
 		if b, ok := admin.Size(shown); ok {
-			return a == b || rounded(name, a, b)
+			return a == b || rounded(name, a, b) || name == "open_files_limit" && b > a // servers raise it to what they need
 		}
 	}
 	if a, err := strconv.ParseFloat(wrote, 64); err == nil {
@@ -69,12 +70,39 @@ func boolean(s string) (on, is bool) {
 // poolChunk is the unit of the buffer pool, by default.
 const poolChunk = 128 << 20
 
-// rounded tells whether shown is what servers make of a size: down to whole blocks, the buffer pool up to whole chunks.
+// mebi is the block of InnoDB's buffer pool and its logs.
+const mebi = 1 << 20
+
+// rounded tells whether shown is what servers make of a size: down to whole blocks, the buffer pool up to whole chunks too.
 func rounded(name string, wrote, shown int64) bool {
+	if wrote >= 8*mebi && shown == wrote-wrote%mebi {
+		return true
+	}
 	if name == "innodb_buffer_pool_size" {
 		return shown > wrote && shown-wrote < poolChunk && wrote >= poolChunk
 	}
 	return wrote >= 1<<16 && shown%1024 == 0 && shown < wrote && wrote-shown < 4096
+}
+
+// Near tells whether a server only rounds what a person wrote: it differs by less than one in a hundred, or is in whole blocks, up or down, of
+// which it has two at least. It is for what would be; SameValue is for what is there.
+func Near(name, wrote, becomes string) bool {
+	if SameValue(name, wrote, becomes) {
+		return true
+	}
+	a, isSize := admin.Size(wrote)
+	b, becomesSize := admin.Size(becomes)
+	if isSize && becomesSize {
+		for block := int64(1 << 10); block <= mebi; block <<= 1 {
+			if a >= 2*block && b%block == 0 && max(a-b, b-a) < block {
+				return true
+			}
+		}
+		return a > 0 && b > 0 && max(a-b, b-a) < a/100
+	}
+	f, err := strconv.ParseFloat(wrote, 64)
+	g, err2 := strconv.ParseFloat(becomes, 64)
+	return err == nil && err2 == nil && math.Abs(f-g) < math.Abs(f)/100
 }
 
 // sameSet compares lists without regard to order. Of a list of switches only those that were written count: the server

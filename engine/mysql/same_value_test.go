@@ -35,6 +35,13 @@ func TestSameValue(t *testing.T) {
 		{"innodb_buffer_pool_size", "200M", "268435456", true}, // up to whole chunks
 		{"innodb_buffer_pool_size", "200M", "536870912", false},
 		{"innodb_buffer_pool_size", "200M", "134217728", false},
+		{"innodb_buffer_pool_size", "1000000000", "999292928", true}, // down to whole blocks of 1 MiB
+		{"innodb_redo_log_capacity", "1000000000", "999292928", true},
+		{"innodb_redo_log_capacity", "1000000000", "998244352", false},
+		{"innodb_redo_log_capacity", "1025M", "1G", false},
+		{"innodb_log_file_size", "5000000", "4194304", false},
+		{"open_files_limit", "2000", "8161", true}, // at least
+		{"open_files_limit", "8161", "2000", false},
 		{"max_heap_table_size", "100000", "99328", true}, // down to whole blocks
 		{"max_heap_table_size", "100000", "90112", false},
 
@@ -54,6 +61,35 @@ func TestSameValue(t *testing.T) {
 	} {
 		if got := sameValue(c.name, c.wrote, c.shown); got != c.same {
 			t.Errorf("%s: %q and shown %q: same is %v", c.name, c.wrote, c.shown, got)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	for _, c := range []struct {
+		wrote, becomes string
+		near           bool
+	}{
+		{"1000000000", "999292928", true},
+		{"1000000000", "1000341504", true}, // up
+		{"10000000", "9437184", true},      // 1 MiB of it is more than one in a hundred
+		{"300000", "294912", true},
+		{"0.123456789", "0.123457", true},
+		{"5000", "4096", true},
+		{"1500", "1024", false},      // a block and less
+		{"1500000", "1048576", true}, // two blocks of 512 KiB and less than a third
+		{"3000000", "1048576", false},
+		{"3000000000", "2147483648", false}, // a bound
+		{"200000", "131072", false},
+		{"7", "3", false},
+		{"0", "10", false},
+		{"1", "1024", false},
+		{"0.5", "0.25", false},
+		{"-5", "0", false},
+		{"9223372036854775807", "-9223372036854775808", false},
+	} {
+		if got := Near("some_size", c.wrote, c.becomes); got != c.near {
+			t.Errorf("%s and %s: near is %v", c.wrote, c.becomes, got)
 		}
 	}
 }

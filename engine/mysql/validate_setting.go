@@ -61,7 +61,7 @@ func (c *control) judge(ctx context.Context, name, value string) (judgement, err
 			return is, err
 		}
 	}
-	if is.becomes != "" && !sameValue(variable, value, is.becomes) {
+	if is.becomes != "" && !Near(variable, value, is.becomes) && !says.hasBlocks(value) {
 		is.why = fmt.Sprintf("%s cannot be %s: the server would make it %s", variable, value, is.becomes)
 	}
 	return is, nil
@@ -109,7 +109,7 @@ func (d described) misfit(value string) (takes string, told bool) {
 	value = strings.TrimSpace(value)
 	switch {
 	case d.kind == "BOOLEAN":
-		if _, is := boolean(value); !is && value != "" {
+		if !IsSwitch(value) && value != "" {
 			return "ON or OFF", true
 		}
 		return "", true
@@ -175,12 +175,25 @@ func (d described) rounds(value string) string {
 	return n.Sub(n, over).String()
 }
 
+// hasBlocks tells whether a whole number has two blocks at least, so that what is over is the smaller part of it.
+func (d described) hasBlocks(value string) bool {
+	block, err := strconv.ParseInt(d.block, 10, 64)
+	n, is := wholeNumber(strings.TrimSpace(value))
+	return err == nil && is && n.Cmp(big.NewInt(2*block)) >= 0
+}
+
+// IsSwitch tells whether servers know a word for on or off. They do not know yes and no: an option file's yes turns a variable off.
+func IsSwitch(word string) bool {
+	_, is := boolean(word)
+	return is && !strings.EqualFold(word, "yes") && !strings.EqualFold(word, "no")
+}
+
 // isSwitch tells whether an enum that can be off and on is given another word for one of them.
 func isSwitch(value string, values []string) bool {
-	on, is := boolean(value)
-	if !is {
+	if !IsSwitch(value) {
 		return false
 	}
+	on, _ := boolean(value)
 	return slices.ContainsFunc(values, func(v string) bool { other, is := boolean(v); return is && other == on })
 }
 

@@ -46,6 +46,15 @@ func TestWhatAVariableTakesIsToldBeforehand(t *testing.T) {
 			{"transaction_isolation", "PERHAPS", "PERHAPS", "MySQL"},
 			{"max_allowed_packet", "1500", "max_allowed_packet cannot be 1500: the server would make it 1024", "MariaDB"}, // MySQL's sessions do not set it
 			{"read_buffer_size", "100000000", "", ""},
+			{"innodb_buffer_pool_size", "1000000000", "", ""}, // whole blocks of 1 MiB
+			{"innodb_buffer_pool_size", "10000000", "", ""},
+			{"innodb_redo_log_capacity", "1000000000", "", "MySQL"},
+			{"innodb_log_file_size", "1000000000", "", "MariaDB"},
+			{"read_only", "yes", "read_only cannot be yes: valid is ON or OFF", ""}, // an option file's yes is OFF
+			{"slow_query_log", "no", "valid is ON or OFF", ""},
+			{"read_only", "TRUE", "", ""},
+			{"event_scheduler", "yes", "one of", "MariaDB"},
+			{"event_scheduler", "on", "", "MariaDB"},
 		} {
 			if c.only != "" && c.only != facts.Product {
 				continue
@@ -60,6 +69,10 @@ func TestWhatAVariableTakesIsToldBeforehand(t *testing.T) {
 			if err != nil || (becomes == "") != (want == "") {
 				t.Errorf("read_buffer_size %s becomes %q, %v", value, becomes, err)
 			}
+		}
+		becomes, err := server.Database.(engine.Configurable).Becomes(t.Context(), "innodb_buffer_pool_size", "1000000000")
+		if want := map[string]string{"MariaDB": "999292928"}[facts.Product]; err != nil || becomes != want { // MySQL does not tell
+			t.Errorf("innodb_buffer_pool_size 1000000000 becomes %q, %v", becomes, err)
 		}
 		shown, err := server.Database.(engine.Configurable).Setting(t.Context(), "sql_mode")
 		if err != nil || shown == "ANSI_QUOTES,STRICT_TRANS_TABLES" {

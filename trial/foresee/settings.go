@@ -2,6 +2,7 @@ package foresee
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -58,14 +59,23 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 		for _, a := range cells[release] {
 			rounded, err := checker.CheckSettings(ctx, deps.Machine, a.node)
 			for _, r := range rounded {
-				all = append(all, Foreseen{Of: a.of, Why: r.String()})
+				if a.own || r.Because == "" { // what a server chooses when it starts, it does not choose when it runs
+					all = append(all, Foreseen{Of: a.of, Why: r.String()})
+				}
 			}
-			if err != nil && (a.own || engine.ClassOf(err) != engine.Missing) { // not every variable is an option too
+			if err != nil && (a.own || !onlyAtStart(err)) {
 				all = append(all, foreseen(t, a.of, err))
 			}
 		}
 	}
 	return all
+}
+
+// onlyAtStart tells whether settings are refused as options of a server of the lab. A server that runs may take them: not every variable is an
+// option too, and what a lab makes itself can be set.
+func onlyAtStart(err error) bool {
+	var reserved *engine.Reserved
+	return engine.ClassOf(err) == engine.Missing || errors.As(err, &reserved)
 }
 
 // asking is what a server's program is asked about at once.

@@ -39,6 +39,10 @@ func (a *asked) CheckSettings(_ context.Context, _ infra.Machine, nodes ...engin
 			return []engine.Rounded{{Setting: "known", Wrote: "1500", Becomes: "1024"}}, nil
 		case "abc":
 			return nil, errors.New("known cannot be abc: valid is a number")
+		case "2000":
+			return []engine.Rounded{{Setting: "known", Wrote: "2000", Becomes: "8161", Because: "it follows"}}, nil
+		case "made":
+			return nil, fmt.Errorf("n1: %w", &engine.Reserved{Setting: "known", Why: "Plimsoll sets it"})
 		}
 	}
 	return nil, nil
@@ -97,6 +101,11 @@ func TestSettingsThatAChangeGivesAreRead(t *testing.T) {
 		{"{known: 1}", "mysql/set-variable, with: {name: known, value: abc}", "settings that mysql/set-variable changes", "known cannot be abc: valid is a number"},
 		{"{known: 1}", "mysql.set-variable, with: {name: known, value: abc}", "settings that mysql.set-variable changes", "known cannot be abc: valid is a number"},
 		{"{known: 1}", "lab/reconfigure, with: {node: n1, config: {known: abc}}", "settings that lab/reconfigure changes", "known cannot be abc: valid is a number"},
+		// What a server chooses when it starts, and what a lab makes itself: a change of a server that runs is left to it.
+		{"{known: 2000}", "lab/restart", "settings", "the server would run with known = 8161 instead of 2000: it follows"},
+		{"{known: 1}", "mysql/set-variable, with: {name: known, value: 2000}", "", ""},
+		{"{known: made}", "lab/restart", "settings", "n1: setting known cannot be changed: Plimsoll sets it"},
+		{"{known: 1}", "mysql/set-variable, with: {name: known, value: made}", "", ""},
 		{"{known: 1}", "mysql/set-variable, with: {name: no_option, value: 1}", "", ""},
 	} {
 		text := "trial: t\ncluster: {engine: mariadb, config: " + c.config + "}\nload: {workload: oltp_point_select}\n" +

@@ -51,6 +51,7 @@ func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engi
 	if n.Dist.Product == mysqlProduct {
 		args = append(args, "--secure-file-priv=", "--user=root") // else it looks for folders of an installed one; --user is heard as root alone
 	}
+	args = append(args, "--max-connections="+all["max_connections"]) // which is the lab's own where none is given: files and caches follow it
 	var rounded []engine.Rounded
 	for _, own := range lines {
 		args := slices.Clone(args)
@@ -112,13 +113,17 @@ func read(ctx context.Context, m infra.Machine, n engine.Node, args []string) (m
 // ofValues is how many of the complaints, the first, are of what a setting was given.
 const ofValues = 4
 
-// perFile are settings that a server lowers where it may not have that many files open.
-var perFile = []string{"max_connections", "open_files_limit", "table_definition_cache", "table_open_cache"}
+// perFile are settings that a server lowers where it may not have that many files open; open_files_limit it raises, too, to what the others need.
+var perFile = []string{"innodb_open_files", "max_connections", "open_files_limit", "table_definition_cache", "table_open_cache"}
+
+// ofFiles is why a server chooses one of them.
+const ofFiles = "it follows the number of files that a process may have open (ulimit -n) and max_connections"
 
 var aNumber = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
 
 // misunderstood refuses the first setting, by name, of which a program makes something else without an error: it reads true as 0 where it
-// expects a size (0 T), turns off a switch that it does not understand, and takes the nearest of a number that is out of bounds.
+// expects a size (0 T), turns off a switch that it does not understand, yes among them, and takes the nearest of a number that is out of bounds.
+// With 0 and -1 people leave many settings to the server; what it chooses for 0 is told.
 func misunderstood(own, shown map[string]string) (rounded []engine.Rounded, err error) {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		key, wrote := strings.TrimPrefix(name, "loose_"), strings.TrimSpace(own[name])
@@ -126,23 +131,38 @@ func misunderstood(own, shown map[string]string) (rounded []engine.Rounded, err 
 		switch {
 		case !told || wrote == "-1": // which is the server's own choice of many
 		case is == "TRUE" || is == "FALSE":
-			if wrote != "" && !admin.IsOn(wrote) && !admin.IsOff(wrote) {
-				return rounded, fmt.Errorf("%s cannot be %s: valid is ON or OFF, and the server would make it %s", key, wrote, map[string]string{"TRUE": "ON", "FALSE": "OFF"}[is])
+			if err := misread(key, wrote, is == "TRUE"); err != nil {
+				return rounded, err
 			}
 		case !aNumber.MatchString(is):
 		case !isNumber(wrote):
 			return rounded, hint.With(fmt.Errorf("%s cannot be %s: valid is a number, and the server would make it %s", key, orNothing(wrote), is), "sizes are written like 512M or 4G")
-		case !mysql.SameValue(key, wrote, is):
-			err := fmt.Errorf("%s cannot be %s: the server would make it %s", key, wrote, is)
-			if slices.Contains(perFile, key) {
-				return rounded, hint.With(err, "set "+is+", or raise the number of files that a process may have open (ulimit -n)")
+		case slices.Contains(perFile, key):
+			if n := plain(wrote); n != "0" && n != plain(is) {
+				rounded = append(rounded, engine.Rounded{Setting: key, Wrote: wrote, Becomes: is, Because: ofFiles})
 			}
-			return rounded, err
+		case plain(wrote) == "0" && plain(is) != "0":
+			rounded = append(rounded, engine.Rounded{Setting: key, Wrote: wrote, Becomes: is, Because: "it does not take 0, or chooses a value itself"})
+		case !mysql.Near(key, wrote, is):
+			return rounded, fmt.Errorf("%s cannot be %s: the server would make it %s", key, wrote, is)
 		case plain(wrote) != plain(is):
 			rounded = append(rounded, engine.Rounded{Setting: key, Wrote: wrote, Becomes: is})
 		}
 	}
 	return rounded, nil
+}
+
+// misread refuses a word for a switch that the program does not know, unless what it makes of it is what was meant: no is off.
+func misread(key, wrote string, is bool) error {
+	said := map[bool]string{true: "ON", false: "OFF"}
+	on, off := admin.IsOn(wrote), admin.IsOff(wrote)
+	switch {
+	case wrote == "" || mysql.IsSwitch(wrote) || on && is || off && !is:
+		return nil
+	case on || off:
+		return hint.With(fmt.Errorf("%s cannot be %s: valid is ON or OFF, and the server would make it %s", key, wrote, said[is]), "write "+said[on])
+	}
+	return fmt.Errorf("%s cannot be %s: valid is ON or OFF, and the server would make it %s", key, wrote, said[is])
 }
 
 func isNumber(s string) bool {

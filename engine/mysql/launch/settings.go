@@ -95,7 +95,7 @@ func (s settings) override(n engine.Node) error {
 	for _, name := range slices.Sorted(maps.Keys(n.Config)) {
 		key, value := admin.VariableName(name), n.Config[name]
 		if why, ok := reserved[key]; ok {
-			return fmt.Errorf("setting %s cannot be changed: %s", name, why)
+			return &engine.Reserved{Setting: name, Why: why}
 		}
 		if other, twice := written[key]; twice {
 			return fmt.Errorf("settings %s and %s are the same", other, name)
