@@ -42,7 +42,7 @@ func TestAWatchKeepsTheTagsOfTheVolumes(t *testing.T) {
 	}
 	const uuid = "28a3a8d4:332e3a38:b44f3550:7dbde5c0"
 	network := Leg{Role: Network, Device: "/dev/vda", Volume: v.ID, State: []string{"in_sync", "write_mostly"}}
-	array := Array{UUID: uuid, Name: "superdisk", State: "clean", Slots: 2, Legs: []Leg{{Role: Local, Device: "/dev/vdb", Volume: "AWS1", State: []string{"in_sync"}}, network}}
+	array := Array{UUID: uuid, Name: "superdisk", State: "clean", Mount: "/mnt", Slots: 2, Legs: []Leg{{Role: Local, Device: "/dev/vdb", Volume: "AWS1", State: []string{"in_sync"}}, network}}
 	records := Records{Machine: machine, Folder: t.TempDir()}
 	tagging := records
 	tagging.Volumes = volumes
