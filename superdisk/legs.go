@@ -93,6 +93,20 @@ func SamePlace(ctx context.Context, m infra.Machine, legs ...string) (one, other
 	return "", "", nil
 }
 
+// Placed are those of these legs that have a place in their array, by what they say of themselves: one that was given up has none.
+func Placed(ctx context.Context, m infra.Machine, legs ...string) (placed []string, err error) {
+	for _, device := range legs {
+		s, err := ReadSuperblock(ctx, m, device)
+		if err != nil {
+			return nil, err
+		}
+		if s.Slot() >= 0 {
+			placed = append(placed, device)
+		}
+	}
+	return placed, nil
+}
+
 // Ahead is that leg of these which has served without the others, if they have not: it has everything that they have. "" if none has;
 // two are refused.
 func Ahead(ctx context.Context, m infra.Machine, legs ...string) (ahead string, err error) {

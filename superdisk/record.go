@@ -37,6 +37,8 @@ type LegRecord struct {
 	Seen    time.Time `json:"seen"`  // last looked at
 	// Whole says that a leg which is out of step receives everything when it comes back: the array was started without it, with a new bitmap.
 	Whole bool `json:"whole,omitempty"`
+	// Leaving is until when a look that shows the leg in step may be from before it is taken out; zero: nobody takes it out.
+	Leaving time.Time `json:"leaving,omitzero"`
 }
 
 // Key is how a leg is called in a Record.
@@ -86,8 +88,8 @@ func (r Record) keys(a Array) map[string]bool {
 	return here
 }
 
-// Note takes in what an array is like now, and says whether a leg's state is another than before. Of a leg that was seen later already nothing is taken in:
-// what a look shows may be recorded after what another has done since.
+// Note takes in what an array is like now, and says whether a leg's state is another than before. Of a leg that was seen later already, or is about to be
+// taken out, only that it is out of step is taken in: what a look shows may be recorded after what another has done since.
 func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	if r.Legs == nil {
 		r.Legs = map[string]LegRecord{}
@@ -96,16 +98,13 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	if a.Mount != "" {
 		r.Mount = a.Mount
 	}
-	here := r.keys(a)
+	here, known := r.keys(a), a.StepsKnown()
 	for _, l := range a.Legs {
-		if key := r.Key(a, l); !r.seenSince(key, now) {
+		if key := r.Key(a, l); !l.InStep() || known && r.takes(key, now) {
 			changed = r.note(key, l.Role, machine, l.InStep(), now) || changed
 		}
 	}
-	for key := range r.Legs {
-		here[key] = here[key] || r.seenSince(key, now)
-	}
-	if _, serves := a.Survivor(); serves && a.Running() { // else nothing is written: nobody falls behind
+	if _, serves := a.Survivor(); serves && known && a.Running() { // else nothing is written: nobody falls behind
 		changed = r.leave(here, now) || changed
 	}
 	if changed {
@@ -113,6 +112,10 @@ func (r *Record) Note(a Array, machine string, now time.Time) (changed bool) {
 	}
 	return changed
 }
+
+// StepsKnown says whether the kernel knows which legs of an array are in step. Of one that something assembled from one leg, as when the machine started, it
+// does not know: a leg that left is in step there, by itself. What is mounted serves, and is what the data is from then on.
+func (a Array) StepsKnown() bool { return a.Degraded == 0 || a.Mount != "" }
 
 // leave notes that the legs which an array has not are out of step, and says whether one was in step before.
 func (r *Record) leave(here map[string]bool, now time.Time) (changed bool) {
@@ -133,21 +136,38 @@ func (r *Record) legsChanged(now time.Time) {
 	}
 }
 
-// seenSince says that a leg was seen after this time. A clock that was set back makes everything older, so that what is much older counts.
-func (r *Record) seenSince(key string, at time.Time) bool {
+// takes tells whether a look of this time that shows a leg in step is taken in. A late one brings no leg into step, however late it is. If a clock was set
+// back everything is late: then the leg counts as seen by the new clock, and the next look brings it into step.
+func (r *Record) takes(key string, at time.Time) bool {
 	old, known := r.Legs[key]
-	late := old.Seen.Sub(at)
-	return known && late > 0 && late <= clocksDiffer
+	switch late, leaving := old.Seen.Sub(at), old.Leaving.Sub(at); {
+	case !known:
+		return true
+	case late > clocksDiffer:
+		if !old.InStep {
+			old.Seen = at
+			r.Legs[key] = old
+		}
+		return old.InStep
+	case late > 0:
+		return false
+	default:
+		return old.InStep || leaving <= 0 || leaving > takingOut
+	}
 }
 
+// note takes in what a leg is like. One that a late look takes out of step was seen as late as it was.
 func (r *Record) note(key string, role Role, machine string, inStep bool, now time.Time) bool {
 	old, known := r.Legs[key]
 	same := known && old.InStep == inStep
-	since := now
+	since, seen := now, now
 	if same {
 		since = old.Since
 	}
-	r.Legs[key] = LegRecord{Role: role, Machine: machine, InStep: inStep, Since: since, Seen: now, Whole: same && old.Whole}
+	if late := old.Seen.Sub(now); known && !inStep && late > 0 && late <= clocksDiffer {
+		seen = old.Seen
+	}
+	r.Legs[key] = LegRecord{Role: role, Machine: machine, InStep: inStep, Since: since, Seen: seen, Whole: same && old.Whole}
 	return !same
 }
 
@@ -221,15 +241,23 @@ func (s Records) Read(ctx context.Context, uuid string) (Record, error) {
 
 // Note records what the arrays of a machine are like now. One that cannot be recorded hides no other.
 func (s Records) Note(ctx context.Context, seen Status) error {
+	return s.noteAll(ctx, seen, func(*Record) {})
+}
+
+func (s Records) noteAll(ctx context.Context, seen Status, before func(*Record)) error {
 	var failed []error
 	for _, a := range seen.Arrays {
 		if a.UUID == "" || !a.Running() {
 			continue
 		}
 		_, r, err := s.change(ctx, a.UUID, func(r *Record) bool {
+			before(r)
 			r.Note(a, seen.Machine, seen.At)
-			return true
+			return len(r.Legs) > 0
 		})
+		if !a.StepsKnown() { // what else is recorded here may be older than what a volume says
+			maps.DeleteFunc(r.Legs, func(_ string, l LegRecord) bool { return !l.Seen.Equal(seen.At) })
+		}
 		if err == nil {
 			err = s.tag(ctx, r, r.keys(a))
 		}
@@ -269,6 +297,9 @@ func (s Records) change(ctx context.Context, uuid string, f func(*Record) bool) 
 	}
 	locking, cancel := context.WithTimeoutCause(ctx, lockPatience, fmt.Errorf("the record of array %s was locked for %s", uuid, lockPatience))
 	release, err := s.Machine.Lock(locking, s.file(uuid)+".lock")
+	if err != nil && locking.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(locking), err)
+	}
 	cancel()
 	if err != nil {
 		return before, after, fmt.Errorf("record array %s: %w", uuid, err)
@@ -316,21 +347,6 @@ func (s Records) HaveCompared(ctx context.Context, seen Status, a Array, c Compa
 	return err
 }
 
-// Leaves records that a leg is about to be taken out of an array that runs. Should whoever takes it out be killed, the leg does not count as one
-// that has everything, which the next Note would say of it if it had stayed.
-func (s Records) Leaves(ctx context.Context, seen Status, a Array, leg Leg) error {
-	_, r, err := s.change(ctx, a.UUID, func(r *Record) bool {
-		r.Note(a, seen.Machine, seen.At)
-		r.note(r.Key(a, leg), leg.Role, seen.Machine, false, seen.At)
-		r.legsChanged(seen.At)
-		return true
-	})
-	if err == nil {
-		err = s.tag(ctx, r, r.keys(a))
-	}
-	return err
-}
-
 // Tells says whether what is recorded of a running array, here and on its volumes, is what the kernel says of it now. It is not after a Plimsoll
 // was killed between a change and the look that follows it.
 func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
@@ -342,11 +358,17 @@ func (s Records) Tells(ctx context.Context, a Array) (bool, error) {
 		return false, err
 	}
 	_, serves := a.Survivor()
-	here := r.keys(a)
+	here, kernelKnows := r.keys(a), a.StepsKnown()
 	for _, l := range a.Legs {
+		if l.InStep() && !kernelKnows {
+			continue
+		}
 		if is, known := r.Legs[r.Key(a, l)]; !known || is.InStep != l.InStep() {
 			return false, nil
 		}
+	}
+	if !kernelKnows {
+		return true, nil // of the others nothing is recorded now
 	}
 	for key, is := range r.Legs {
 		if is.InStep && !here[key] && serves {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/infra"
@@ -172,8 +173,46 @@ func TestALookThatIsRecordedLateChangesNothing(t *testing.T) {
 	if leg := note(begin.Add(time.Second)); leg.InStep || !leg.Seen.Equal(begin.Add(2*time.Second)) {
 		t.Errorf("a look from before it was taken out: %+v", leg)
 	}
-	if leg := note(begin.Add(3 * time.Second)); !leg.InStep {
-		t.Errorf("a look from after it: %+v", leg)
+	if leg := note(begin.Add(3 * time.Second)); leg.InStep {
+		t.Errorf("a look from between the record and its being taken out: %+v", leg)
+	}
+	if leg := note(begin.Add(3*time.Second + takingOut)); !leg.InStep {
+		t.Errorf("it was not taken out: %+v", leg)
+	}
+	leaves := func(at time.Time) {
+		t.Helper()
+		if err := kept.Leaves(t.Context(), Status{Machine: "m1", At: at}, whole, network); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leaves(begin.Add(20 * time.Second))
+	if err := kept.Settle(t.Context(), Status{Machine: "m1", At: begin.Add(21 * time.Second), Arrays: []Array{whole}}); err != nil {
+		t.Fatal(err)
+	}
+	if leg := note(begin.Add(22 * time.Second)); !leg.InStep {
+		t.Errorf("who was to take it out has looked since: %+v", leg)
+	}
+	leaves(begin.Add(time.Hour))
+	if leg := note(begin.Add(2 * time.Second)); leg.InStep {
+		t.Errorf("a look that is an hour late: %+v", leg)
+	}
+	if leg := note(begin.Add(4 * time.Second)); !leg.InStep {
+		t.Errorf("a clock that was set back by an hour, at the second look: %+v", leg)
+	}
+	alone := recorded(t, "network-removed").Arrays[0]
+	if err := kept.Note(t.Context(), Status{Machine: "m1", At: begin.Add(3 * time.Second), Arrays: []Array{alone}}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := kept.Read(t.Context(), whole.UUID); err != nil || r.Legs[network.Key()].InStep {
+		t.Errorf("a late look that shows it out: %+v, %v", r.Legs, err)
+	}
+	failed := recorded(t, "network-failed").Arrays[0]
+	note(begin.Add(5 * time.Second))
+	if err := kept.Note(t.Context(), Status{Machine: "m1", At: begin.Add(4 * time.Second), Arrays: []Array{failed}}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := kept.Read(t.Context(), whole.UUID); err != nil || r.Legs[network.Key()].InStep || !r.Legs[network.Key()].Seen.Equal(begin.Add(5*time.Second)) {
+		t.Errorf("a late look that shows it faulty: %+v, %v", r.Legs, err)
 	}
 	if err := kept.Leaves(t.Context(), Status{Machine: "m1", At: begin}, whole, network); err != nil { // its clock was set back by seconds
 		t.Fatal(err)
@@ -203,4 +242,81 @@ func TestWhoRecordsAtTheSameTimeLosesNothing(t *testing.T) {
 	if r, err := kept.Read(t.Context(), "1:1:1:1"); err != nil || len(r.Legs) != many {
 		t.Errorf("%d of %d legs are recorded, %v", len(r.Legs), many, err)
 	}
+}
+
+// A leg that left does not know it: where something assembles it alone, as when the machine starts, md says that it is in step. That is no news of either
+// leg, here or on the volumes, until the array is mounted: then it is what serves.
+func TestALegThatIsAssembledAloneIsNotInStep(t *testing.T) {
+	ctx, m := t.Context(), here(t)
+	volumes := &uml.Volumes{Host: m, Folder: t.TempDir()}
+	v, err := volumes.Create(ctx, infra.VolumeSpec{Size: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := Records{Machine: m, Folder: t.TempDir(), Volumes: volumes}
+	stale := Leg{Role: Network, Device: "/dev/vda", Volume: v.ID, State: []string{"in_sync", "write_mostly"}}
+	good := Leg{Role: Local, Device: "/dev/vdb", Volume: "AWS1", State: []string{"in_sync"}}
+	array := func(mount string, legs ...Leg) Array {
+		return Array{UUID: "1:1:1:1", State: "clean", Slots: 2, Degraded: 2 - len(legs), Mount: mount, Legs: legs}
+	}
+	begin := time.Now().UTC().Add(-time.Hour).Truncate(time.Second)
+	look := func(kept Records, after time.Duration, a Array) (Record, LegRecord) {
+		t.Helper()
+		if err := kept.Note(ctx, Status{Machine: "m1", At: begin.Add(after), Arrays: []Array{a}}); err != nil {
+			t.Fatal(err)
+		}
+		told, err := kept.Tells(ctx, a)
+		if err != nil || !told {
+			t.Errorf("after a look at %s the record tells it: %v, %v", after, told, err)
+		}
+		r, err := kept.Read(ctx, a.UUID)
+		its, unseen := volumes.Describe(ctx, v.ID)
+		if err := errors.Join(err, unseen); err != nil {
+			t.Fatal(err)
+		}
+		tag, _ := tagged(its, a.UUID)
+		return r, tag
+	}
+	look(kept, 0, array("/mnt", good, stale))
+	seen, _ := look(kept, time.Minute, array("", stale))
+	if leg := seen.Legs[v.ID]; !leg.InStep || !leg.Seen.Equal(begin) || !seen.Legs["AWS1"].InStep {
+		t.Errorf("whoever has not seen it leave takes it for seen in step: %+v", seen.Legs)
+	}
+	look(kept, 2*time.Minute, array("/mnt", good))
+	r, tag := look(kept, 3*time.Minute, array("", stale))
+	if _, certain := r.Doubt(v.ID, begin.Add(3*time.Minute)); !certain || tag.InStep || !r.Legs["AWS1"].InStep {
+		t.Errorf("it is assembled alone: %+v, and the volume says %+v", r.Legs, tag)
+	}
+	another := Records{Machine: m, Folder: t.TempDir(), Volumes: volumes} // of a host that knows nothing of the array
+	if r, tag := look(another, 4*time.Minute, array("", stale)); len(r.Legs) > 0 || tag.InStep {
+		t.Errorf("seen from another host: %+v, and the volume says %+v", r.Legs, tag)
+	}
+	if err := another.Write(ctx, seen); err != nil {
+		t.Fatal(err)
+	}
+	if _, tag := look(another, 5*time.Minute, array("", stale)); tag.InStep {
+		t.Errorf("seen from another host, whose record is old, the volume says %+v", tag)
+	}
+	if r, tag := look(kept, 6*time.Minute, array("/mnt", stale)); !r.Legs[v.ID].InStep || r.Legs["AWS1"].InStep || !tag.InStep {
+		t.Errorf("it is mounted: %+v, and the volume says %+v", r.Legs, tag)
+	}
+}
+
+// Who waits in vain for a record that another process has locked is told for how long.
+func TestARecordThatStaysLockedIsToldOf(t *testing.T) {
+	m, folder := here(t), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		kept := Records{Machine: m, Folder: folder}
+		release, err := m.Lock(t.Context(), kept.file("1:1:1:1")+".lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = kept.StartsAlone(t.Context(), "1:1:1:1", "local", time.Now())
+		if !errors.Is(err, infra.ErrLocked) || !strings.Contains(err.Error(), "was locked for 10s") {
+			t.Errorf("it says %v", err)
+		}
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	})
 }

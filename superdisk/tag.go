@@ -54,6 +54,7 @@ func (s Records) tagLeg(ctx context.Context, array, key string, leg LegRecord, k
 	if old, known := tagged(v, array); known && old.says(leg) && leg.Seen.Sub(old.Seen) < retag && old.Seen.Sub(leg.Seen) <= clocksDiffer {
 		return nil
 	}
+	leg.Leaving = time.Time{} // for the seconds that it lasts, who takes it out is on this host
 	data, err := json.Marshal(legTag{array, leg})
 	if err == nil && len(data) > longestTag {
 		leg.Machine = ""

@@ -24,7 +24,7 @@ func TestARecordTravelsWithTheVolume(t *testing.T) {
 	}
 	const uuid = "28a3a8d4:332e3a38:b44f3550:7dbde5c0"
 	now := time.Now().UTC().Truncate(time.Second)
-	array := Array{UUID: uuid, Name: "superdisk", State: "clean", Slots: 2, Legs: []Leg{
+	array := Array{UUID: uuid, Name: "superdisk", State: "clean", Mount: "/mnt", Slots: 2, Legs: []Leg{
 		{Role: Network, Device: "/dev/vda", Volume: v.ID, State: []string{"in_sync", "write_mostly"}},
 		{Role: Local, Device: "/dev/vdb", State: []string{"in_sync"}},
 	}}
@@ -76,7 +76,7 @@ func TestTwoArraysDoNotOverwriteEachOthersTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	array := func(uuid string, legs ...Leg) Array {
-		return Array{UUID: uuid, Name: "superdisk", State: "clean", Slots: 2, Degraded: 2 - len(legs), Legs: legs}
+		return Array{UUID: uuid, Name: "superdisk", State: "clean", Mount: "/mnt", Slots: 2, Degraded: 2 - len(legs), Legs: legs}
 	}
 	own, moves := Leg{Role: Local, Device: "/dev/vda", State: []string{"in_sync"}}, Leg{Role: Network, Device: "/dev/vdb", Volume: v.ID, State: []string{"in_sync", "write_mostly"}}
 	records := Records{Machine: here, Folder: t.TempDir(), Volumes: volumes}

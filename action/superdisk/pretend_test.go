@@ -141,6 +141,17 @@ func (p *pretend) task(name string, with ...string) action.Task {
 func (p *pretend) localAlone() []byte {
 	page := p.recorded("stale.superblock")
 	binary.LittleEndian.PutUint16(page[256+2:], 0xffff) // the place of the network leg
+	return summed(page)
+}
+
+// withoutPlace is the superblock of a network leg that the array has given up.
+func (p *pretend) withoutPlace() []byte {
+	page := p.recorded("left.superblock")
+	binary.LittleEndian.PutUint32(page[160:], 100) // its number, of which the array knows none
+	return summed(page)
+}
+
+func summed(page []byte) []byte {
 	sum := uint64(0)
 	for at := 0; at < 256+2*128; at += 4 {
 		if at != 216 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -94,11 +95,18 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 	if err := s.same(m, a, found && uuid != "", uuid); err != nil {
 		return err
 	}
-	if found && !a.Running() { // an undo that was cut off had assembled a part of it
+	if found && (!a.Running() || a.Mount == "" && len(working(a)) == 1 && s.remains(a, c) != nil) { // an undo that was cut off, or something else, had assembled a part of it
 		if err := superdisk.Stop(ctx, m, a.Device); err != nil {
 			return err
 		}
 		found = false
+	}
+	if found && a.Mount == "" && a.Degraded > 0 {
+		if leg, serves := a.Survivor(); serves {
+			if err := notStale(ctx, on, uuid, leg.Key()); err != nil {
+				return err
+			}
+		}
 	}
 	if !found {
 		legs, err := s.both(ctx, m, uuid)
@@ -120,11 +128,33 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) err
 	return s.remains(a, c)
 }
 
-// both are the two legs of an array on a machine: fewer are refused, and disks of which one is a copy of another.
+// notStale refuses a leg that is recorded as out of step.
+func notStale(ctx context.Context, on *cluster.Cluster, uuid, key string) error {
+	kept, err := records(on)
+	if err != nil {
+		return err
+	}
+	r, err := kept.Of(ctx, uuid, key)
+	if err != nil {
+		return err
+	}
+	if why, certain := r.Doubt(key, time.Now()); certain {
+		return &hint.PermanentError{Reason: why, Advice: "start from the other leg if it is available: superdisk/emergency-start, which also serves this one with accept_stale=yes, and loses the writes since then"}
+	}
+	return nil
+}
+
+// both are the two legs of an array on a machine: fewer are refused, and disks of which one is a copy of another. One that has no place in the array any
+// more, as it was given up or replaced, is not one of them where there are more than two.
 func (a array) both(ctx context.Context, m infra.Machine, uuid string) ([]string, error) {
 	legs, err := superdisk.LegsOf(ctx, m, uuid)
 	if err != nil {
 		return nil, err
+	}
+	if len(legs) > 2 {
+		if legs, err = superdisk.Placed(ctx, m, legs...); err != nil {
+			return nil, err
+		}
 	}
 	if len(legs) < 2 {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("%d of 2 legs of array %s are on %s", len(legs), uuid, m.Name()), Advice: "attach the other, or start from one leg: superdisk/emergency-start -i node=" + a.Node}
@@ -158,7 +188,11 @@ func (s *stop) startAgain(ctx context.Context, on *cluster.Cluster, m infra.Mach
 	if err != nil {
 		return superdisk.Array{}, err
 	}
-	return superdisk.Array{Degraded: len(legs) - 1}, s.alone(ctx, on, m, uuid, cmp.Or(serial, string(super.Role())), func() error {
+	key := cmp.Or(serial, string(super.Role()))
+	if err := notStale(ctx, on, uuid, key); err != nil { // something has started it alone, and written to it
+		return superdisk.Array{}, err
+	}
+	return superdisk.Array{Degraded: len(legs) - 1}, s.alone(ctx, on, m, uuid, key, func() error {
 		return superdisk.StartAlone(ctx, m, s.Array, ahead, usualChunk)
 	})
 }
@@ -228,7 +262,7 @@ func (s *start) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 // startedAlone refuses an array that runs from one leg and is not mounted, as after something assembled it when the machine started: the leg may be out
 // of step, which the kernel does not know.
 func (s *start) startedAlone(m infra.Machine, a superdisk.Array) error {
-	there := slices.DeleteFunc(slices.Clone(a.Legs), superdisk.Leg.Faulty)
+	there := working(a)
 	if a.Mount != "" || len(there) != 1 {
 		return nil
 	}
@@ -236,6 +270,11 @@ func (s *start) startedAlone(m infra.Machine, a superdisk.Array) error {
 		Reason: fmt.Sprintf("array %s runs on %s from its %s leg %s alone, and is not mounted: something else has started it, and the leg may be out of step", a.Label(), m.Name(), there[0].Role, named(there[0])),
 		Advice: fmt.Sprintf("superdisk/emergency-start -i node=%s -i network=%s serves from that leg, unless it is recorded as out of step; to start both, stop the array (superdisk.stop), attach the other leg and repeat this", s.Node, cmp.Or(there[0].Volume, there[0].Device)),
 	}
+}
+
+// working are the legs of an array that md has not given up.
+func working(a superdisk.Array) []superdisk.Leg {
+	return slices.DeleteFunc(slices.Clone(a.Legs), superdisk.Leg.Faulty)
 }
 
 func (s *start) legs(ctx context.Context, m infra.Machine) ([]string, error) {

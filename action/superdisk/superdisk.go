@@ -82,7 +82,7 @@ func note(ctx context.Context, on *cluster.Cluster, m infra.Machine) error {
 	if err != nil {
 		return err
 	}
-	return kept.Note(ctx, s)
+	return kept.Settle(ctx, s)
 }
 
 // alone starts an array from the leg of that key. That the others are out of step is recorded before it: should we be killed in between, none of them

@@ -108,13 +108,6 @@ func TestAnUndoIsAttackedWhereItIsNotRefused(t *testing.T) {
 			t.Errorf("%v: a run is killed %s, want %s", lasts, got, want)
 		}
 	}
-	for _, group := range diskCases {
-		for _, c := range group {
-			if c.lasts != (c.book == "superdisk/migrate") {
-				t.Errorf("%s: %v", c.book, c.lasts)
-			}
-		}
-	}
 }
 
 // An undo that a step refuses is not tried for ever.

@@ -37,7 +37,15 @@ type superdiskNode struct {
 	Record map[string]superdisk.Record   `json:"record,omitempty"` // by the array's device; by the UUID of one that is stopped
 	Error  string                        `json:"error,omitempty"`
 
-	failed error // of which Error is the text
+	failed     error // of which Error is the text
+	unrecorded bool  // what the machine's arrays are like
+}
+
+// fails adds an error to what the look could not do.
+func (n *superdiskNode) fails(err error) {
+	if n.failed = errors.Join(n.failed, err); n.failed != nil {
+		n.Error = n.failed.Error()
+	}
 }
 
 func newStatus(c console.Streams) *cobra.Command {
@@ -115,21 +123,45 @@ func (o superdiskStatus) run(ctx context.Context, c console.Streams) error {
 		return err
 	}
 	records := superdisk.Records{Machine: deps.Machine, Folder: folder}
-	watches := map[string]*watched{}
-	look := func() []superdiskNode { // a watch reads no other disks where an array runs
-		var all []superdiskNode
-		for _, p := range places {
-			if watches[p.node] == nil {
-				watches[p.node] = &watched{}
-			}
-			all = append(all, p.look(ctx, watches[p.node], records, !o.watch))
-		}
-		return all
-	}
+	w := watch{places: places, records: records}
+	look := func() []superdiskNode { return w.look(ctx, !o.watch) } // a watch reads no other disks where an array runs
 	if !o.watch {
 		return o.once(ctx, c, look)
 	}
 	return o.repeat(ctx, c, look)
+}
+
+// watch looks at places again and again. The zero value of what is kept has seen nothing yet.
+type watch struct {
+	places  []place
+	records superdisk.Records
+	kept    map[string]*watched // by the node
+	tagger  superdisk.Tagger
+}
+
+// look looks at each place once; a watch, which is not thorough, records on the volumes, too, what it sees.
+func (w *watch) look(ctx context.Context, thorough bool) (all []superdiskNode) {
+	if w.kept == nil {
+		w.kept = map[string]*watched{}
+	}
+	for _, p := range w.places {
+		if w.kept[p.node] == nil {
+			w.kept[p.node] = &watched{}
+		}
+		all = append(all, p.look(ctx, w.kept[p.node], w.records, thorough))
+	}
+	if thorough {
+		return all
+	}
+	ctx, cancel := w.tagger.Round(ctx)
+	defer cancel()
+	for i, p := range w.places {
+		tagging := w.records
+		if tagging.Volumes = p.volumes; !all[i].unrecorded {
+			all[i].fails(w.tagger.Note(ctx, tagging, all[i].Status))
+		}
+	}
+	return all
 }
 
 // repeat looks again and again, until it is interrupted.
@@ -235,10 +267,9 @@ func (o superdiskStatus) places(ctx context.Context, deps lab.Deps) ([]place, fu
 // watched is what is kept of a place from look to look.
 type watched struct {
 	superdisk.Watch
-	tags superdisk.Tagger
 }
 
-// look looks at a place and records what it sees; a watch, which is not thorough, records it on the volumes, too.
+// look looks at a place and records what it sees.
 func (p place) look(ctx context.Context, w *watched, records superdisk.Records, thorough bool) superdiskNode {
 	n := superdiskNode{Node: p.node, Advice: map[string][]superdisk.Advice{}, Record: map[string]superdisk.Record{}}
 	s, err := superdisk.Inspect(ctx, p.machine)
@@ -250,18 +281,13 @@ func (p place) look(ctx context.Context, w *watched, records superdisk.Records, 
 		}
 		unrecorded = records.Note(ctx, s)
 		err = errors.Join(err, unrecorded)
-		if !thorough && unrecorded == nil {
-			tagging := records
-			tagging.Volumes = p.volumes
-			err = errors.Join(err, w.tags.Note(ctx, tagging, s))
-		}
 		if thorough || !slices.ContainsFunc(s.Arrays, superdisk.Array.Running) {
 			var unseen error
 			n.Disks, unseen = superdisk.FindStopped(ctx, p.machine, s)
 			err = errors.Join(err, unseen)
 		}
 	}
-	n.Status, n.failed = s, err
+	n.Status, n.failed, n.unrecorded = s, err, unrecorded != nil
 	for i := range s.Arrays {
 		a := &s.Arrays[i]
 		records.Volumes = p.tags(thorough || !a.Running())
@@ -285,9 +311,7 @@ func (p place) look(ctx context.Context, w *watched, records superdisk.Records, 
 		}
 		n.Advice[a.UUID] = p.named(advice)
 	}
-	if n.failed != nil {
-		n.Error = n.failed.Error()
-	}
+	n.fails(nil)
 	n.Mounted = slices.DeleteFunc(n.Mounted, func(d superdisk.Mounted) bool { return !p.holds(d, n.Mounted) })
 	for _, d := range n.Mounted {
 		n.Advice[d.At] = p.named(d.Advise())

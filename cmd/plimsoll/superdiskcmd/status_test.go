@@ -158,10 +158,12 @@ func TestAWatchRecordsOnTheVolume(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := shelf{t: t, serial: infra.VolumeSerial(c.id)}
 			records := superdisk.Records{Machine: host, Folder: t.TempDir()}
-			look := func(w *watched, shows string, once bool) (tag string) {
+			var w watch
+			look := func(shows string, once bool) (tag string) {
 				t.Helper()
 				m.shows = strings.Replace(string(m.read(shows)), "dev-ubdb/block/serial:(null)", "dev-ubdb/block/serial:"+m.serial, 1)
-				if n := (place{"orders", "n1", "", m, c.volumes}).look(t.Context(), w, records, once); n.Error != "" {
+				w.places, w.records = []place{{"orders", "n1", "", m, c.volumes}}, records
+				if n := w.look(t.Context(), once)[0]; n.Error != "" {
 					t.Fatal(n.Error)
 				}
 				v, err := c.volumes.Describe(t.Context(), c.id)
@@ -178,18 +180,19 @@ func TestAWatchRecordsOnTheVolume(t *testing.T) {
 				}
 				return r.Doubt(c.id, time.Now())
 			}
-			if tag := look(&watched{}, "whole.txt", true); tag != "" {
+			if tag := look("whole.txt", true); tag != "" {
 				t.Errorf("asked for once, it has tagged the volume: %s", tag)
 			}
-			w := &watched{}
-			first := look(w, "whole.txt", false)
+			w = watch{}
+			first := look("whole.txt", false)
 			if why, certain := doubt(); why != "" || certain {
 				t.Errorf("in step: %q (%s)", why, first)
 			}
-			if second := look(w, "whole.txt", false); second != first {
+			if second := look("whole.txt", false); second != first {
 				t.Errorf("nothing has changed, and it has tagged the volume again:\n%s\n%s", first, second)
 			}
-			left := look(&watched{}, "network-removed.txt", false)
+			w = watch{}
+			left := look("network-removed.txt", false)
 			if why, certain := doubt(); !certain || !strings.Contains(why, "out of step since") {
 				t.Errorf("it has left: %q (%s)", why, left)
 			}

@@ -196,7 +196,7 @@ func TestWhereNoArrayRunsTheStatusKnowsWhatIsThere(t *testing.T) {
 
 // The result of the last comparison stays in the status, and what a leg that comes back receives is what the rebuild will copy.
 func TestTheStatusRemembersAComparisonAndAStartFromOneLeg(t *testing.T) {
-	a := superdisk.Array{Device: "/dev/md127", Name: "sd", UUID: "1:1:1:1", State: "clean", Slots: 2, Size: 956 << 20, Chunk: 4 << 20, Legs: []superdisk.Leg{
+	a := superdisk.Array{Device: "/dev/md127", Name: "sd", UUID: "1:1:1:1", State: "clean", Slots: 2, Mount: "/mnt", Size: 956 << 20, Chunk: 4 << 20, Legs: []superdisk.Leg{
 		{Device: "/dev/vdb", Volume: "AWS1", Role: superdisk.Local, State: []string{"in_sync"}}, {Device: "/dev/vda", Volume: "vol-0abc", Role: superdisk.Network, State: []string{"in_sync", "write_mostly"}},
 	}}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
