@@ -107,9 +107,12 @@ func (r *Reading) Add(at time.Time, name string, value float64, labels ...string
 // Change is something about an instance that is not what it was: a setting, a version, a table's definition or size, its source.
 type Change struct {
 	At       time.Time `json:"at"`
-	Instance string    `json:"instance"` // of a mark also a cluster, or "": all
+	Instance string    `json:"instance"` // of a mark also a cluster, or "": all; of what all nodes of a ring share its cluster
 	Kind     string    `json:"kind"`     // setting, version, schema, topology, restart, size, mark
 	What     string    `json:"what"`
 	From     string    `json:"from,omitempty"`
 	To       string    `json:"to,omitempty"`
+
+	// OfCluster is set where each node of the cluster tells of the change: it is told once, as one of the cluster.
+	OfCluster bool `json:"-"`
 }

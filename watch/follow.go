@@ -83,6 +83,11 @@ func (w *visitor) visit(ctx context.Context, level Level) {
 	if w.cfg.Changes != nil {
 		for _, change := range reading.Changes {
 			change.Instance = w.of.Name
+			if change.OfCluster {
+				if change.Instance = w.of.Cluster; w.once.again(change) {
+					continue
+				}
+			}
 			w.cfg.Changes(change)
 		}
 	}

@@ -50,6 +50,7 @@ type Watcher struct {
 	fresh     bool // something was read since changed was last closed
 
 	others chan struct{} // one token when the sources are others
+	once   once
 }
 
 // New prepares to watch; nothing is read before Run.

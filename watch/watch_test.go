@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -325,6 +326,39 @@ func TestInstancesComeAndGoWhileItRuns(t *testing.T) {
 		}
 		if len(left) != 1 || left[0] != "a/n1" { // the other was read until the end
 			t.Errorf("%v left, want a/n1", left)
+		}
+	})
+}
+
+// Each node of a ring tells of a change of the schema: it is told once, as one of the cluster, and again when it is changed back. What is a node's own
+// is told of each.
+func TestAChangeOfARingIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := func() *fake {
+			states := []string{"one", "two", "one"}
+			return &fake{collect: func(_ context.Context, _ Level, now time.Time) (r Reading, err error) {
+				if len(states) > 0 {
+					r.Changes = []Change{{At: now, Kind: "schema", What: "shop.orders", To: states[0], OfCluster: true}, {At: now, Kind: "setting", What: "x", To: states[0]}}
+					states = states[1:]
+				}
+				return r, nil
+			}}
+		}
+		var mu sync.Mutex
+		told := map[string]int{}
+		w := New(Config{Sources: []Source{source("a/n1", node()), source("a/n2", node())}, Changes: func(c Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			told[c.Instance+" "+c.What+" "+c.To]++
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := w.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{"a shop.orders one": 2, "a shop.orders two": 1, "a/n1 x one": 2, "a/n1 x two": 1, "a/n2 x one": 2, "a/n2 x two": 1}
+		if !maps.Equal(told, want) {
+			t.Errorf("told of %v, want %v", told, want)
 		}
 	})
 }

@@ -175,7 +175,15 @@ func TestReadsGoOnFallingWhereTheListsEnd(t *testing.T) {
 	for _, x := range times {
 		sizes = append(sizes, int64(x*size))
 	}
-	curve := Predict(intervals, engine.PageCache{Pages: size, Size: size, PageSize: 1}, pages, sizes, seed)
+	cache := engine.PageCache{Pages: size, Size: size, PageSize: 1}
+	curve := Predict(intervals, cache, pages, sizes, seed)
+	var between []int64
+	for more := int64(1.8 * size); more < 3*size; more += size / 50 {
+		between = append(between, more)
+	}
+	if unseen := noMoreWithMore(t, Predict(intervals, cache, pages, between, seed).Points); unseen < 20 {
+		t.Errorf("of %d sizes the lists do not tell", unseen)
+	}
 	now := 4 * size / float64(did)
 	for n, x := range times {
 		other := newOrders(newInnoDB(int(x*size)), seed+1)

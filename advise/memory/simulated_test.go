@@ -216,8 +216,15 @@ func TestMoreMemoryMayNotReadMore(t *testing.T) {
 	for more := int64(size); more < pages; more += size / 10 {
 		sizes = append(sizes, more)
 	}
-	unseen := 0
 	points := Predict(intervals, engine.PageCache{Pages: size, Size: size, PageSize: 1}, pages, sizes, seed).Points
+	if unseen := noMoreWithMore(t, points); unseen < 10 {
+		t.Errorf("of %d sizes the lists do not tell", unseen)
+	}
+}
+
+// noMoreWithMore looks that of sizes of which the lists do not tell no larger one may read more, and returns how many there are after the first.
+func noMoreWithMore(t *testing.T, points []advise.Point) (unseen int) {
+	t.Helper()
 	for n, p := range points[1:] {
 		if before := points[n]; p.Source == advise.FromModel && before.Source == advise.FromModel {
 			unseen++
@@ -226,8 +233,32 @@ func TestMoreMemoryMayNotReadMore(t *testing.T) {
 			}
 		}
 	}
-	if unseen < 10 {
+	return unseen
+}
+
+// Where reads fall more steeply than the model's beyond the end of the lists, the two methods get farther apart with more memory, and still no more
+// reads are possible than at the last size that the lists know.
+func TestNoMoreIsPossibleThanWhereTheListsEnd(t *testing.T) {
+	fit := model{skew: 0.3, pages: 8}
+	fit.now = fit.reads(1)
+	lists := shape{seconds: 1, rate: 100, known: 1.5, more: make([]float64, perCache+1)}
+	for b := range perCache/2 + 1 { // as the model's for three eighths of a cache, and a quarter below it at the end
+		times := 1 + float64(b)/perCache
+		lists.survival = append(lists.survival, fit.share(times)*(1-max(times-1.375, 0)*2))
+	}
+	if by := lists.steeper(fit); by <= 1 {
+		t.Fatalf("the lists fall %v times as steeply as the model", by)
+	}
+	points := []advise.Point{predict(1500, lists.known, lists, []shape{lists}, fit, 8)}
+	points[0].Source = advise.FromModel // as those to which it is compared
+	for size := int64(1550); size < 4000; size += 50 {
+		points = append(points, predict(size, float64(size)/1000, lists, []shape{lists}, fit, 8))
+	}
+	if unseen := noMoreWithMore(t, points); unseen < 20 {
 		t.Errorf("of %d sizes the lists do not tell", unseen)
+	}
+	if apart := func(p advise.Point) float64 { return p.Model / p.Reads }; apart(points[10]) < 1.1*apart(points[0]) {
+		t.Errorf("the methods are not farther apart beyond the end: %+v, and there %+v", points[10], points[0])
 	}
 }
 

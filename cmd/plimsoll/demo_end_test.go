@@ -101,6 +101,17 @@ func TestTheDemoEndsWithWhoeverBeganIt(t *testing.T) {
 	d.until("nothing is left, and the servers were taken down", func() bool { return len(d.left()) == 0 && d.count("lab down --all") == 1 })
 }
 
+// A terminal that is closed hangs up on all that was begun in it, the demonstration and its guard among them.
+func TestTheDemoEndsWithItsTerminal(t *testing.T) {
+	d := newStagedDemo(t)
+	shell := d.begin()
+	if err := syscall.Kill(-shell.Process.Pid, syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	_ = shell.Wait() // it was hung up on
+	d.until("nothing is left, and the servers were taken down", func() bool { return len(d.left()) == 0 && d.count("lab down --all") == 1 })
+}
+
 // Of a demonstration that is killed itself, its guard takes the servers down.
 func TestAKilledDemoIsClearedUp(t *testing.T) {
 	d := newStagedDemo(t)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A fleet to look at: three MariaDB servers of which two are replicas, a load, a replica that falls behind again and again because a report
-# holds locks on it, a setting that changes, and the page. It ends after MINUTES (5), by Ctrl-C, or with the process that began it, and leaves
-# nothing behind, also when it is killed. What a demonstration left that was killed with all its processes, the next one removes.
+# holds locks on it, a setting that changes, and the page. It ends after MINUTES (5), by Ctrl-C, with its terminal, or with the process that began it,
+# and leaves nothing behind, also when it is killed. What a demonstration left that was killed with all its processes, the next one removes.
 #   examples/watch/demo.sh [plimsoll [127.0.0.1:7070]]
 set -eu
 plimsoll=${1:-plimsoll}
@@ -11,24 +11,27 @@ case $plimsoll in */*) plimsoll=$(cd "$(dirname "$plimsoll")" && pwd)/$(basename
 
 # remove takes the servers and the files of a demonstration away.
 remove() {
-	PLIMSOLL_HOME=$1 "$plimsoll" lab down --all >/dev/null 2>&1 || echo "a server may still run: PLIMSOLL_HOME=$1 $plimsoll lab down --all" >&2
+	PLIMSOLL_HOME=$1 "$plimsoll" lab down --all >/dev/null 2>&1 || echo "a server may still run: PLIMSOLL_HOME=$1 $plimsoll lab down --all" >&2 || true
 	cd / && rm -rf "$1"
 }
 
+# alive tells whether a process runs, whoever's it is. One that is dead, and for which nobody has waited, has an empty command line.
+alive() { grep -qs . "/proc/$1/cmdline"; }
+
 for left in "${TMPDIR:-/tmp}"/plimsoll-demo-watch.*; do
-	if [ -f "$left/demo.pid" ] && [ -O "$left" ] && ! kill -0 "$(cat "$left/demo.pid")" 2>/dev/null; then
+	if [ -f "$left/demo.pid" ] && [ -O "$left" ] && ! alive "$(cat "$left/demo.pid")"; then
 		(remove "$left")
 	fi
 done
 PLIMSOLL_HOME=$(mktemp -d "${TMPDIR:-/tmp}/plimsoll-demo-watch.XXXXXX")
 export PLIMSOLL_HOME
 cd "$PLIMSOLL_HOME" # no inventory of somebody's is watched
-echo $$ >demo.pid
+echo $$ >demo.pid.new && mv demo.pid.new demo.pid # never empty: another demonstration may look
 
 page='' load=''
 stop() {
 	trap - EXIT INT TERM
-	trap '' PIPE # who began it may be gone, and with them who reads what is said
+	trap '' HUP PIPE # who began it may be gone, and with them the terminal, and who reads what is said
 	kill -KILL "$guard" 2>/dev/null || true
 	echo "stopping" >&2 || true
 	for one in $load $page; do kill -TERM "$one" 2>/dev/null || true; done
@@ -36,11 +39,11 @@ stop() {
 	remove "$PLIMSOLL_HOME"
 }
 
-# watch_over ends the demonstration when the process that began it is gone, and clears up after it when it was killed itself.
+# watch_over ends the demonstration when it has another parent, since the process that began it is gone, and clears up after it when it was killed itself.
 watch_over() {
-	trap '' INT TERM PIPE
-	while kill -0 $$ 2>/dev/null; do
-		kill -0 "$PPID" 2>/dev/null || kill -TERM $$ 2>/dev/null || true
+	trap '' HUP INT TERM PIPE
+	while alive $$; do
+		grep -qs "^PPid:[[:space:]]*$PPID\$" /proc/$$/status || kill -TERM $$ 2>/dev/null || true
 		sleep 1
 	done
 	for one in load.pid page.pid; do [ ! -f $one ] || kill -TERM "$(cat $one)" 2>/dev/null || true; done
@@ -49,6 +52,7 @@ watch_over() {
 watch_over >/dev/null 2>&1 &
 guard=$!
 trap stop EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT TERM
 
 "$plimsoll" lab up mariadb --nodes 3 --name demo --set innodb_buffer_pool_size=64M --set performance_schema=ON >/dev/null

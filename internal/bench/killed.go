@@ -60,8 +60,11 @@ func (o options) killedOn(ctx context.Context, folder string, target engine.Targ
 		}
 		if n > 0 {
 			kept, err := samplesOf(ctx, address, last)
-			if err != nil || len(kept) == 0 {
+			if err != nil {
 				return fmt.Errorf("after %d kills (seed %d) the samples of before cannot be read: %w", n, seed, err)
+			}
+			if len(kept) == 0 {
+				return fmt.Errorf("after %d kills (seed %d) the samples of before are not there", n, seed)
 			}
 			missing = max(missing, last-kept[len(kept)-1])
 		}
@@ -72,9 +75,13 @@ func (o options) killedOn(ctx context.Context, folder string, target engine.Targ
 			break
 		}
 		last = first
-		for until := time.Now().Add(time.Duration(random.Int64N(int64(longestLife)))); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		for until := time.Now().Add(time.Duration(random.Int64N(int64(longestLife)))); ctx.Err() == nil && time.Now().Before(until); {
 			if seen, err := newest(ctx, address, 0); err == nil {
 				last = seen
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Millisecond):
 			}
 		}
 		_ = p.cmd.Process.Kill() // it may have ended
@@ -89,13 +96,19 @@ const watchedSeries = "mysql_global_status_questions"
 
 // newest is the time of the newest sample, since 1970, once there is one after a time.
 func newest(ctx context.Context, address string, after time.Duration) (time.Duration, error) {
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
 		all, err := samplesOf(ctx, address, time.Duration(time.Now().UnixNano()))
 		if err == nil && len(all) > 0 && all[len(all)-1] > after {
 			return all[len(all)-1], nil
 		}
-		if time.Now().After(end) {
+		select {
+		case <-ctx.Done():
 			return 0, fmt.Errorf("the watch shows no new sample: %w", errors.Join(err, ctx.Err()))
+		case <-again.C:
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (c *ringChanges) Collect(ctx context.Context, level watch.Level, now time.T
 	return r, c.schema(ctx, now, &r)
 }
 
-// asked is a question, and the table under whose name it is listed where a node lacks it.
+// asked is a question, and the table, or its column, under whose name it is listed where a node lacks it.
 type asked struct{ table, text string }
 
 // The same is in another table where a node is of ScyllaDB, or of Cassandra before 4.0.
@@ -69,8 +70,8 @@ var (
 		{"system.peers", "SELECT JSON peer, data_center, rack FROM system.peers"},
 	}
 	ofNode = []asked{
-		{"system.local", "SELECT JSON release_version, gossip_generation FROM system.local"},
-		{"system.local (version)", "SELECT JSON release_version FROM system.local"},
+		{"system.local.gossip_generation", "SELECT JSON release_version, gossip_generation FROM system.local"},
+		{"system.local", "SELECT JSON release_version FROM system.local"},
 	}
 	ofKeyspaces = []asked{{"system_schema.keyspaces", "SELECT JSON keyspace_name, replication FROM system_schema.keyspaces"}}
 	ofSizes     = []asked{{"system_views.disk_usage", "SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage"}}
@@ -89,11 +90,25 @@ func (s *server) first(ctx context.Context, l *link, questions []asked) (rows *e
 		if err == nil {
 			return rows, nil
 		}
-		if !s.lack(q.table, err) {
+		if !unanswerable(err) || !s.lack(q.table, err) {
 			return nil, fmt.Errorf("read %s: %w", q.table, err)
 		}
 	}
 	return nil, nil
+}
+
+// unanswerable tells whether a node refused a question as one that it can never answer. A failure inside the server is of no other class than
+// a question that it does not understand, and passes: these are told apart by the protocol's codes.
+func unanswerable(err error) bool {
+	const syntax, invalid = "0x2000", "0x2200"
+	switch engine.ClassOf(err) {
+	case engine.Missing, engine.Denied:
+		return true
+	case engine.Other:
+		code := engine.CodeOf(err)
+		return code == syntax || code == invalid
+	}
+	return false
 }
 
 // node reads the version of a node, and when it was started.
@@ -129,11 +144,11 @@ func (c *ringChanges) setup(ctx context.Context, now time.Time, r *watch.Reading
 	if rows != nil {
 		all := make(map[string]string, rows.Rows)
 		for row := range rows.Rows {
-			if name := text(rows.At(row, 0)); !strings.Contains(name, "password") { // a change is kept and sent on
-				all[name] = text(rows.At(row, 1))
-			}
+			all[text(rows.At(row, 0))] = text(rows.At(row, 1))
 		}
-		r.Changes = append(r.Changes, c.settings.turn(now, all)...)
+		for _, change := range c.settings.turn(now, all) {
+			r.Changes = append(r.Changes, withoutSecrets(change))
+		}
 	}
 	if rows, err = c.first(ctx, c.link, ofPeers); err != nil || rows == nil {
 		return err
@@ -159,6 +174,17 @@ func (c *ringChanges) setup(ctx context.Context, now time.Time, r *watch.Reading
 	return nil
 }
 
+// secret is what a setting is called that may hold a secret, or a parameter in its value, which may be a map.
+var secret = regexp.MustCompile(`(?i)passw|passwd|secret|token|credential|private_?key`)
+
+// withoutSecrets leaves out the values of a setting that may hold a secret: a change is kept, shown and sent on.
+func withoutSecrets(c watch.Change) watch.Change {
+	if secret.MatchString(c.What) || secret.MatchString(c.From) || secret.MatchString(c.To) {
+		c.From, c.To = "", ""
+	}
+	return c
+}
+
 // schema reads the keyspaces, the definitions of tables by a hash of their rows, and how large tables are.
 func (c *ringChanges) schema(ctx context.Context, now time.Time, r *watch.Reading) error {
 	rows, err := c.first(ctx, c.link, ofKeyspaces)
@@ -179,7 +205,7 @@ func (c *ringChanges) schema(ctx context.Context, now time.Time, r *watch.Readin
 				all["keyspace "+k.Name] = string(k.Replication)
 			}
 		}
-		r.Changes = append(r.Changes, c.keyspaces.turn(now, all)...)
+		r.Changes = append(r.Changes, ofAllNodes(c.keyspaces.turn(now, all))...)
 	}
 	hashes := map[string]uint64{}
 	for _, table := range definitions {
@@ -207,8 +233,16 @@ func (c *ringChanges) schema(ctx context.Context, now time.Time, r *watch.Readin
 	for name, hash := range hashes {
 		all[name] = fmt.Sprintf("%016x", hash)
 	}
-	r.Changes = append(r.Changes, c.tables.turn(now, all)...)
+	r.Changes = append(r.Changes, ofAllNodes(c.tables.turn(now, all))...)
 	return c.sizesChanged(ctx, now, r)
+}
+
+// ofAllNodes marks changes of which each node of the ring tells.
+func ofAllNodes(changes []watch.Change) []watch.Change {
+	for n := range changes {
+		changes[n].OfCluster = true
+	}
+	return changes
 }
 
 func (c *ringChanges) sizesChanged(ctx context.Context, now time.Time, r *watch.Reading) error {

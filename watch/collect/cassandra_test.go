@@ -88,7 +88,7 @@ func (w *watched) told(want ...string) {
 	w.t.Helper()
 	var got []string
 	for _, c := range w.changes {
-		if got = append(got, c.Kind+" "+c.What); c.From == c.To {
+		if got = append(got, c.Kind+" "+c.What); c.From == c.To && (c.Kind != "setting" || c.From != "") { // of a secret no value is kept
 			w.t.Errorf("it changed from and to the same: %+v", c)
 		}
 	}
@@ -102,10 +102,14 @@ func (w *watched) told(want ...string) {
 // answering is a node that answers as its tables hold: a text of a question has rows, and any other is refused.
 type answering struct {
 	engine.Session
-	rows map[string][][]string
+	rows  map[string][][]string
+	fails map[string]*engine.Error // instead
 }
 
 func (a answering) Exec(_ context.Context, text string, r *engine.Result) error {
+	if err := a.fails[text]; err != nil {
+		return err
+	}
 	rows, has := a.rows[text]
 	if !has {
 		return &engine.Error{Kind: engine.Missing, Text: "there is no such table"}
@@ -123,7 +127,7 @@ func (a answering) Exec(_ context.Context, text string, r *engine.Result) error 
 func (answering) Close() error { return nil }
 
 // A node of Cassandra and one of ScyllaDB, whose tables have other names: a new version, a restart, a setting, and a peer that joins, moves
-// and leaves are changes. A password among the settings is none that is kept.
+// and leaves are changes. Of settings that may hold secrets, by their name or in a map of parameters, no value is kept.
 func TestWhatChangesOfARing(t *testing.T) {
 	const local = "SELECT JSON release_version, gossip_generation FROM system.local"
 	for name, c := range map[string]struct {
@@ -138,7 +142,7 @@ func TestWhatChangesOfARing(t *testing.T) {
 			node := answering{rows: map[string][][]string{
 				answers:    {{"local"}},
 				local:      {{`{"release_version": "5.0.5", "gossip_generation": 1790000000}`}},
-				c.settings: {{"read_request_timeout", "5000ms"}, {"keystore_password", "one"}},
+				c.settings: {{"read_request_timeout", "5000ms"}, {"keystore_password", "hunter1"}, {"ldap_bind_passwd", "hunter1"}, {"sasl_Credentials", "hunter1"}, {"system_info_encryption", `{"key_provider": "Kmip", "KeyStore_Password": "hunter1"}`}},
 				c.peers:    {},
 			}}
 			if c.pools {
@@ -149,17 +153,17 @@ func TestWhatChangesOfARing(t *testing.T) {
 			w.read(watch.TenMinutes)
 			w.told()
 			node.rows[local] = [][]string{{`{"release_version": "5.0.6", "gossip_generation": 1790000100}`}}
-			node.rows[c.settings] = [][]string{{"read_request_timeout", "9000ms"}, {"keystore_password", "two"}}
+			node.rows[c.settings] = [][]string{{"read_request_timeout", "9000ms"}, {"keystore_password", "hunter2"}, {"ldap_bind_passwd", "hunter2"}, {"sasl_Credentials", "hunter2"}, {"system_info_encryption", ""}}
 			node.rows[c.peers] = [][]string{{strings.Replace(c.peer, "%s", "rack1", 1)}}
 			w.read(watch.TenMinutes)
 			peer := "topology peer 10.0.0.2"
 			if c.pools {
 				peer += ":7000"
 			}
-			if all, err := json.Marshal(w.changes); err != nil || !strings.Contains(string(all), `"2026-09-21T14:15:00Z"`) || !strings.Contains(string(all), `"9000ms"`) || strings.Contains(string(all), "password") {
+			if all, err := json.Marshal(w.changes); err != nil || !strings.Contains(string(all), `"2026-09-21T14:15:00Z"`) || !strings.Contains(string(all), `"9000ms"`) || strings.Contains(string(all), "hunter") {
 				t.Errorf("the changes are %s, %v", all, err)
 			}
-			w.told(append([]string{"restart server", "setting read_request_timeout", peer}, c.version...)...)
+			w.told(append([]string{"restart server", "setting keystore_password", "setting ldap_bind_passwd", "setting read_request_timeout", "setting sasl_Credentials", "setting system_info_encryption", peer}, c.version...)...)
 			node.rows[c.peers] = [][]string{{strings.Replace(c.peer, "%s", "rack2", 1)}}
 			w.read(watch.TenMinutes)
 			w.told(peer)
@@ -167,5 +171,38 @@ func TestWhatChangesOfARing(t *testing.T) {
 			w.read(watch.TenMinutes)
 			w.told(peer)
 		})
+	}
+}
+
+// A question on which a node fails is asked again; one that it refuses as wrong is not. A change of the schema is one of all nodes, and nothing that
+// was read is held in memory between the readings.
+func TestAFailureOfANodeIsNoLack(t *testing.T) {
+	const keyspaces, local = "SELECT JSON keyspace_name, replication FROM system_schema.keyspaces", "SELECT JSON release_version FROM system.local"
+	node := answering{
+		rows:  map[string][][]string{answers: {{"local"}}, keyspaces: {{`{"keyspace_name": "shop", "replication": {"dc1": "2"}}`}}, local: {{`{"release_version": "3.0.8"}`}}},
+		fails: map[string]*engine.Error{keyspaces: {Kind: engine.Other, Code: "0x0000", Text: "java.lang.NullPointerException"}},
+	}
+	all := Cassandra(func(context.Context) (engine.Session, error) { return node, nil }, "127.0.0.1:1", 0)
+	c := all[2].(*ringChanges)
+	if _, err := c.Collect(t.Context(), watch.TenMinutes, time.Now()); engine.CodeOf(err) != "0x0000" || c.lacking("system_schema.keyspaces") {
+		t.Errorf("a failure inside the node: %v; it lacks them: %v", err, c.lacking("system_schema.keyspaces"))
+	}
+	delete(node.fails, keyspaces)
+	if r, err := c.Collect(t.Context(), watch.TenMinutes, time.Now()); err != nil || len(r.Changes) > 0 {
+		t.Errorf("afterwards: %+v, %v", r.Changes, err)
+	}
+	node.rows[keyspaces] = [][]string{{`{"keyspace_name": "shop", "replication": {"dc1": "3"}}`}}
+	if r, err := c.Collect(t.Context(), watch.TenMinutes, time.Now()); err != nil || len(r.Changes) != 1 || r.Changes[0].What != "keyspace shop" || !r.Changes[0].OfCluster {
+		t.Errorf("a change: %+v, %v", r.Changes, err)
+	}
+	if held := c.link.result; held.Values != nil || held.Rows != 0 {
+		t.Errorf("%d rows are held", held.Rows)
+	}
+	node.fails[ofNode[0].text] = &engine.Error{Kind: engine.Other, Code: "0x2200", Text: "Unrecognized name gossip_generation"}
+	if _, err := all[0].Collect(t.Context(), watch.TenSeconds, time.Now()); err != nil {
+		t.Error(err)
+	}
+	if first := all[0].(*cassandra); first.version != "3.0.8" || !first.lacking("system.local.gossip_generation") || first.lacking("system.local") {
+		t.Errorf("of a node without one of the columns: version %q, it lacks %v", first.version, first.lacks)
 	}
 }

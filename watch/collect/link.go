@@ -45,6 +45,7 @@ func (l *link) open(ctx context.Context) error {
 }
 
 func (l *link) close() error {
+	l.result = engine.Result{} // what was read last may be large
 	if l.session == nil {
 		return nil
 	}

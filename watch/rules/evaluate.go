@@ -40,10 +40,13 @@ type Config struct {
 type Evaluator struct {
 	cfg Config
 
-	mu     sync.Mutex
-	active map[string]*active // pending and firing, by rule and labels
-	last   map[ruleKey]health
+	pass   sync.Mutex        // one evaluation at a time; it guards wrote and seeded
 	wrote  map[ruleKey]wrote // by the rule that records them; the series of alerts have none
+	seeded bool              // wrote has the alerts of the process before
+
+	mu     sync.Mutex
+	active map[string]*active // pending and firing, by group and labels
+	last   map[ruleKey]health
 }
 
 // wrote are the series that were written last, by their labels.
@@ -52,6 +55,7 @@ type wrote map[string]watch.Sample
 // active is an alert whose condition holds, or held until lately.
 type active struct {
 	watch.Alert
+	of   ruleKey
 	held time.Time // when it held last
 }
 
@@ -129,6 +133,9 @@ func gravestFirst(a, b watch.Alert) int {
 
 // Evaluate evaluates every rule once. A rule that cannot be evaluated leaves its alerts as they are: nothing is resolved for want of an answer.
 func (e *Evaluator) Evaluate(ctx context.Context, at time.Time) {
+	e.pass.Lock()
+	defer e.pass.Unlock()
+	e.seed(ctx, at)
 	var resolved []watch.Alert
 	for _, g := range e.cfg.Groups {
 		for _, r := range g.Rules {
@@ -176,11 +183,11 @@ func (e *Evaluator) Health(g store.Group, r store.Rule) (at time.Time, err error
 	return h.At, err
 }
 
-// ruleKey is a rule: two of a group may have one name, and differ in their expressions.
-type ruleKey struct{ group, name, expr string }
+// ruleKey is a rule: two of a group may have one name, and differ in their expressions or labels.
+type ruleKey struct{ group, name, expr, labels string }
 
 func keyOfRule(g store.Group, r store.Rule) ruleKey {
-	return ruleKey{g.Name, cmp.Or(r.Alert, r.Record), r.Expr}
+	return ruleKey{g.Name, cmp.Or(r.Alert, r.Record), r.Expr, keyOf(r.Labels)}
 }
 
 // The states of an alert.
@@ -198,6 +205,7 @@ func (e *Evaluator) rule(ctx context.Context, g store.Group, r store.Rule, at ti
 	if r.Record != "" {
 		return nil, e.record(ctx, keyOfRule(g, r), r, v, at)
 	}
+	of := keyOfRule(g, r)
 	seen := map[string]bool{}
 	for _, line := range v.Lines {
 		labels := maps.Clone(line.Labels)
@@ -214,15 +222,15 @@ func (e *Evaluator) rule(ctx context.Context, g store.Group, r store.Rule, at ti
 		labels["alertname"] = r.Alert
 		key := g.Name + "/" + keyOf(labels)
 		seen[key] = true
-		if err := e.hold(ctx, key, r, labels, value, at); err != nil {
+		if err := e.hold(ctx, key, of, r, labels, value, at); err != nil {
 			return nil, err
 		}
 	}
-	return e.end(g.Name+"/", r, seen, at), nil
+	return e.end(of, r, seen, at), nil
 }
 
 // hold books that a rule's condition holds.
-func (e *Evaluator) hold(ctx context.Context, key string, r store.Rule, labels map[string]string, value float64, at time.Time) error {
+func (e *Evaluator) hold(ctx context.Context, key string, of ruleKey, r store.Rule, labels map[string]string, value float64, at time.Time) error {
 	texts := map[string]string{}
 	for name, text := range r.Annotations {
 		filled, err := e.cfg.Series.Expand(ctx, text, labels, value, at)
@@ -237,7 +245,7 @@ func (e *Evaluator) hold(ctx context.Context, key string, r store.Rule, labels m
 	if a == nil {
 		a = &active{Alert: watch.Alert{
 			Rule: r.Alert, Instance: labels["instance"], Severity: cmp.Or(labels["severity"], "warning"), State: Pending, Expr: r.Expr, Since: at, Labels: labels,
-		}}
+		}, of: of}
 		e.active[key] = a
 	}
 	a.Value, a.Summary, a.Why, a.Do = value, cmp.Or(texts["summary"], r.Alert), cmp.Or(texts["why"], texts["description"]), texts["do"]
@@ -250,11 +258,11 @@ func (e *Evaluator) hold(ctx context.Context, key string, r store.Rule, labels m
 }
 
 // end takes alerts away whose condition does not hold any more, and returns those that had fired.
-func (e *Evaluator) end(group string, r store.Rule, seen map[string]bool, at time.Time) (resolved []watch.Alert) {
+func (e *Evaluator) end(of ruleKey, r store.Rule, seen map[string]bool, at time.Time) (resolved []watch.Alert) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for key, a := range e.active {
-		if a.Rule != r.Alert || a.Expr != r.Expr || !strings.HasPrefix(key, group) || seen[key] {
+		if a.of != of || seen[key] {
 			continue
 		}
 		if a.State == Firing && at.Sub(a.held) < r.KeepFiring {
@@ -311,11 +319,40 @@ func (e *Evaluator) keep(ctx context.Context, key ruleKey, samples []watch.Sampl
 	return nil
 }
 
+// seed takes over which series of alerts a process before this one has left, so that they end at once where they are not written again.
+func (e *Evaluator) seed(ctx context.Context, at time.Time) {
+	if e.seeded {
+		return
+	}
+	v, err := e.cfg.Series.Instant(ctx, alertSeries, at)
+	if err != nil {
+		e.cfg.Log.Error("read the state of alerts of before", "error", err) // and again at the next pass
+		return
+	}
+	left := e.wrote[ruleKey{}]
+	if left == nil {
+		left = wrote{}
+		e.wrote[ruleKey{}] = left
+	}
+	for _, line := range v.Lines {
+		s := watch.Sample{Name: alertSeries}
+		delete(line.Labels, "__name__")
+		for _, name := range slices.Sorted(maps.Keys(line.Labels)) {
+			s.Labels = append(s.Labels, watch.Label{Name: name, Value: line.Labels[name]})
+		}
+		left[keyOf(line.Labels)] = s
+	}
+	e.seeded = true
+}
+
+// alertSeries is the series that holds the state of alerts.
+const alertSeries = "ALERTS"
+
 // write keeps the state of alerts as the series ALERTS, as Prometheus does.
 func (e *Evaluator) write(ctx context.Context, at time.Time, alerts []watch.Alert) {
 	var samples []watch.Sample
 	for _, a := range alerts {
-		s := watch.Sample{Name: "ALERTS", At: at, Value: 1, Labels: []watch.Label{{Name: "alertstate", Value: a.State}}}
+		s := watch.Sample{Name: alertSeries, At: at, Value: 1, Labels: []watch.Label{{Name: "alertstate", Value: a.State}}}
 		for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
 			s.Labels = append(s.Labels, watch.Label{Name: name, Value: a.Labels[name]})
 		}

@@ -37,8 +37,7 @@ func TestKilledAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	folder := t.TempDir()
 	begun := time.Now().Add(-time.Minute)
-	written, times := 0, kills
-	times = killsAsked(times)
+	written, times := 0, killsAsked(kills)
 	for range times {
 		written += writeAndKill(t, childFolder+"="+folder, time.Duration(random.IntN(40))*time.Millisecond)
 	}
