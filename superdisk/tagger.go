@@ -87,7 +87,10 @@ func (t *Tagger) tell(ctx context.Context, s Records, seen Status, a Array, key 
 		if err != nil {
 			return err
 		}
-		leg := r.Legs[key]
+		leg, known := r.Legs[key]
+		if !known {
+			return nil
+		}
 		if last := t.told[a.UUID+" "+key]; try > 1 && (try > 3 || last.failed || last.leg.says(leg)) {
 			return nil
 		}
