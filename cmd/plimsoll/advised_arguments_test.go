@@ -184,36 +184,19 @@ func (c *typedCommand) wrong(toBeTyped bool) string {
 // eachSentence gives every text of the program with what is put together to it: VALUE stands for what a variable holds.
 func eachSentence(t *testing.T, each func(where, text string, isHint bool)) {
 	t.Helper()
-	eachFile(t, func(where func(token.Pos) string, file *ast.File) {
-		hints := map[ast.Node]bool{}
-		ast.Inspect(file, func(n ast.Node) bool {
-			for _, h := range hintsOf(n) {
-				hints[h] = true
+	eachNode(t, func(where func(token.Pos) string, n ast.Node, isHint bool) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if text, is := joined(n); is {
+				each(where(n.Pos()), text, isHint)
+				return false
 			}
-			return true
-		})
-		var within func(n ast.Node, isHint bool)
-		within = func(n ast.Node, isHint bool) {
-			ast.Inspect(n, func(in ast.Node) bool {
-				if in != nil && in != n && hints[in] {
-					within(in, true)
-					return false
-				}
-				switch in := in.(type) {
-				case *ast.BinaryExpr:
-					if text, is := joined(in); is {
-						each(where(in.Pos()), text, isHint || hints[in])
-						return false
-					}
-				case *ast.BasicLit:
-					if text, err := strconv.Unquote(in.Value); err == nil && in.Kind == token.STRING {
-						each(where(in.Pos()), text, isHint || hints[in])
-					}
-				}
-				return true
-			})
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+				each(where(n.Pos()), text, isHint)
+			}
 		}
-		within(file, false)
+		return true
 	})
 }
 

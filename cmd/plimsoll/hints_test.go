@@ -124,6 +124,19 @@ func wrongCommand(root *cobra.Command, said string, isHint bool) string {
 // eachText gives every text that stands in the program, and whether it is in a hint.
 func eachText(t *testing.T, each func(where, text string, isHint bool)) {
 	t.Helper()
+	eachNode(t, func(where func(token.Pos) string, n ast.Node, isHint bool) bool {
+		if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING {
+			if value, err := strconv.Unquote(text.Value); err == nil {
+				each(where(text.Pos()), value, isHint)
+			}
+		}
+		return true
+	})
+}
+
+// eachNode gives every node of the program's syntax, and whether it is in a hint; what is in one for which each says false is left out.
+func eachNode(t *testing.T, each func(where func(token.Pos) string, n ast.Node, isHint bool) bool) {
+	t.Helper()
 	eachFile(t, func(where func(token.Pos) string, file *ast.File) {
 		hints := map[ast.Node]bool{}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -139,12 +152,7 @@ func eachText(t *testing.T, each func(where, text string, isHint bool)) {
 					within(in, true)
 					return false
 				}
-				if text, is := in.(*ast.BasicLit); is && text.Kind == token.STRING {
-					if value, err := strconv.Unquote(text.Value); err == nil {
-						each(where(text.Pos()), value, isHint)
-					}
-				}
-				return true
+				return each(where, in, isHint)
 			})
 		}
 		within(file, false)
