@@ -132,12 +132,16 @@ type IO struct {
 	LimitBy     string   `json:"limit_by,omitempty"` // volume, burst, instance
 	Censored    bool     `json:"censored,omitempty"` // IOPS are pinned at the limit: what is asked for may be more
 	Bucket      *float64 `json:"bucket_share,omitempty"`
-	HoursToDry  *float64 `json:"hours_until_empty,omitempty"` // at the rate of the last five minutes; left out when it does not empty
+	HoursToDry  *float64 `json:"hours_until_empty,omitempty"`        // at the rate of the last minutes, as many as were alike; left out when it does not empty
+	HoursMargin float64  `json:"hours_until_empty_margin,omitempty"` // half of the width of its 95 % interval, as a share of it
 	HoursP10    *float64 `json:"hours_until_empty_p10,omitempty"`
 	HoursP50    *float64 `json:"hours_until_empty_p50,omitempty"`
 	HoursP90    *float64 `json:"hours_until_empty_p90,omitempty"`
 	BucketBasis string   `json:"bucket_basis,omitempty"` // integrated: from what was seen since the watch began; cloud: as AWS shows it
 }
+
+// Rough says that when the bucket is empty is not known to 5 % of the time that is left: too few minutes were seen, or they differ too much.
+func (io IO) Rough() bool { return io.HoursToDry != nil && io.HoursMargin > 0.05 }
 
 // Disk is the room where an instance keeps its data, in bytes.
 type Disk struct {

@@ -21,7 +21,7 @@ func FollowStorage(m *storage.Model, past *storage.Week) func(time.Time, *Instan
 		}
 		s := m.Observe(now, *io.IOPS)
 		var r Reading
-		io.Limit, io.LimitBy, io.Censored, io.HoursToDry = nil, "", s.Censored, nil
+		io.Limit, io.LimitBy, io.Censored, io.HoursToDry, io.HoursMargin = nil, "", s.Censored, nil, s.Margin
 		if s.Limit > 0 {
 			io.Limit, io.LimitBy = &s.Limit, s.By
 			r.Add(now, "plimsoll_iops_limit", s.Limit, "by", s.By)

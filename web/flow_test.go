@@ -394,6 +394,9 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	if !strings.Contains(fleet, "79 %") {
 		t.Error("the fleet does not tell how full a disk is")
 	}
+	if !strings.Contains(fleet, "≈ 7.5 h") {
+		t.Error("the fleet does not mark a forecast that is rough")
+	}
 	if row := fleet[strings.Index(fleet, `data-key="orders/n2"`):]; !strings.Contains(row[:strings.Index(row, "</tr>")], "4 min ago") || !strings.Contains(fleet, "own queries took 80 ms") {
 		t.Error("the fleet does not tell since when an alert fires, or why an instance is polled less")
 	}

@@ -469,7 +469,7 @@ func watched() Watch {
 		{Name: "billing/n2", Cluster: "billing", Node: "n2", Address: "10.0.0.8:3306", Environment: "production", Engine: "mysql", Role: "replica", State: watch.Down, Why: "connect: connection refused"},
 		{Name: "orders/n1", Cluster: "orders", Node: "n1", Address: "10.0.0.5:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "primary", State: watch.Up, Read: at, Cores: 4,
 			Load:       &watch.Load{AAS: 5.3, Source: "counters", Waits: []watch.Wait{{Class: "row lock", AAS: 2.1}, {Class: "cpu", AAS: 2}, {Class: "redo", AAS: 1.2}}},
-			Throughput: ptr(8421), P99: ptr(0.0183), Connections: ptr(212), MostConns: ptr(500), IO: &watch.IO{IOPS: ptr(2980), Limit: ptr(3000), Censored: true, HoursToDry: ptr(7.5)}, Disk: &watch.Disk{Free: ptr(21e9), Total: ptr(100e9)},
+			Throughput: ptr(8421), P99: ptr(0.0183), Connections: ptr(212), MostConns: ptr(500), IO: &watch.IO{IOPS: ptr(2980), Limit: ptr(3000), Censored: true, HoursToDry: ptr(7.5), HoursMargin: 0.2}, Disk: &watch.Disk{Free: ptr(21e9), Total: ptr(100e9)},
 			Statements: []watch.Statement{{Digest: "a1", Text: "UPDATE stock SET quantity = quantity - ? WHERE item = ?", Database: "orders", AAS: 2.4, Calls: ptr(410), Average: ptr(0.0058), P99: ptr(0.031), RowsRead: ptr(1)}, {Digest: "b2", Text: "SELECT * FROM orders WHERE customer = ? ORDER BY created DESC LIMIT ?", Database: "orders", AAS: 1.1, Calls: ptr(90), Average: ptr(0.0122), RowsRead: ptr(5210)}},
 			Callers:    []watch.Caller{{User: "app", Host: "10.0.3.7", AAS: 4.8}, {User: "report", Host: "10.0.4.1", AAS: 0.5}},
 			Sessions:   []watch.Session{{ID: "48211", User: "app", Host: "10.0.3.7", Seconds: 93, Does: "blocks 3 others", Text: "UPDATE customers SET name = ? WHERE id = ?"}},

@@ -5,12 +5,13 @@ import (
 	"math"
 	"time"
 
+	"plimsoll/watch"
 	"plimsoll/watch/storage"
 )
 
 // burst is the section on when a bucket is empty, foretold from what is asked of a volume, beside when it is.
 func burst(s study) (string, error) {
-	steady := newTable("volume", "asked", "empty after", "foretold off, on average", "at worst")
+	steady := newTable("volume", "asked", "empty after", "foretold off, on average", "at worst", "said as rough", "those off, at worst")
 	daily := newTable("volume", "mean asked, and by how much the day moves it", "empty after", "foretold (half of courses)", "off")
 	src := newSource(s.seed, 1717)
 	noise := func(share float64) float64 { return 1 + share*src.rng.NormFloat64() }
@@ -20,9 +21,10 @@ func burst(s study) (string, error) {
 	}{{100, 1000}, {100, 2000}, {200, 1500}, {500, 2500}, {800, 2900}} {
 		v := storage.Volume{Type: "gp2", GiB: c.gib}
 		load := func(time.Duration) float64 { return c.asks * noise(0.1) }
-		mean, worst, truth := foretold(v, load)
-		furthest = max(furthest, worst)
-		steady.row(v.String(), fmt.Sprintf("%.0f ± 10 %%", c.asks), truth.Round(time.Minute).String(), fmt.Sprintf("%.1f %%", 100*mean), fmt.Sprintf("%.1f %%", 100*worst))
+		plain, rough, truth := foretold(v, load)
+		furthest = max(furthest, plain.worst)
+		steady.row(v.String(), fmt.Sprintf("%.0f ± 10 %%", c.asks), truth.Round(time.Minute).String(), fmt.Sprintf("%.1f %%", 100*plain.mean()), fmt.Sprintf("%.1f %%", 100*plain.worst),
+			fmt.Sprintf("%d of %d", rough.count, rough.count+plain.count), fmt.Sprintf("%.1f %%", 100*rough.worst))
 	}
 	now := time.Date(2026, 5, 4, 6, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -44,12 +46,13 @@ func burst(s study) (string, error) {
 		}
 		daily.row(v.String(), fmt.Sprintf("%.0f ± %.0f", c.mean, c.moves), truth.Round(time.Minute).String(), o.P50.Round(time.Minute).String(), fmt.Sprintf("%+.1f %%", 100*(o.P50.Seconds()/truth.Seconds()-1)))
 	}
-	verdict := "All words are within it."
+	verdict := "All of them are within it."
 	if furthest > 0.05 {
-		verdict = fmt.Sprintf("The worst word of all minutes is %.1f %% off, which misses it.", 100*furthest)
+		verdict = fmt.Sprintf("The worst of them is %.1f %% off, which misses it.", 100*furthest)
 	}
 	return fmt.Sprintf(`Simulated volumes are asked for operations until their bucket is empty, second by second, at no more than they give. While a third of the time is left and
-more, a watch foretells each minute when that will be, at the rate of the last five minutes: the goal is 5 %% of the whole time. %s
+more, a watch foretells each minute when that will be, at the rate of the last minutes, as many as were alike: the goal is 5 %% of the whole time. A forecast whose
+own 95 %% interval is wider than ±5 %%, as in the first five minutes, is shown as rough ("≈5 h"), and is counted apart. %s
 
 %s
 A load that follows the day is foretold from the same hours of two weeks before: the goal is 20 %%.
@@ -57,29 +60,48 @@ A load that follows the day is foretold from the same hours of two weeks before:
 %s`, verdict, steady, daily), nil
 }
 
-// foretold is how far off a steady load's exhaustion is foretold, as a share of the time that it takes.
-func foretold(v storage.Volume, load func(time.Duration) float64) (mean, worst float64, truth time.Duration) {
+// deviations are how far off forecasts were, as shares of the whole time.
+type deviations struct {
+	count      int
+	sum, worst float64
+}
+
+func (d *deviations) add(off float64) {
+	d.count, d.sum, d.worst = d.count+1, d.sum+off, max(d.worst, off)
+}
+
+func (d deviations) mean() float64 { return d.sum / float64(max(d.count, 1)) }
+
+// foretold is how far off a steady load's exhaustion is foretold: the forecasts that are shown plainly, and those that are shown as rough.
+func foretold(v storage.Volume, load func(time.Duration) float64) (plain, rough deviations, truth time.Duration) {
 	m, b := storage.NewModel(v), v.Bucket()
 	at := time.Unix(0, 0)
-	type word struct{ at, says time.Duration }
-	var words []word
+	type forecast struct {
+		at, empty time.Duration
+		rough     bool
+	}
+	var forecasts []forecast
 	for passed := time.Duration(0); b.Level > 0; passed += time.Second {
 		given := min(load(passed), v.Burst())
 		b = b.Step(given, time.Second)
 		s := m.Observe(at.Add(passed), given)
 		if passed > 0 && passed%time.Minute == 0 {
-			words = append(words, word{passed, passed + s.In})
+			shown := watch.IO{HoursToDry: new(float64), HoursMargin: s.Margin}
+			forecasts = append(forecasts, forecast{passed, passed + s.In, shown.Rough()})
 		}
 		truth = passed
 	}
-	count := 0.0
-	for _, w := range words {
-		if w.at <= truth*2/3 {
-			off := math.Abs(w.says.Seconds()/truth.Seconds() - 1)
-			mean, worst, count = mean+off, max(worst, off), count+1
+	for _, f := range forecasts {
+		off := math.Abs(f.empty.Seconds()/truth.Seconds() - 1)
+		switch {
+		case f.at > truth*2/3:
+		case f.rough:
+			rough.add(off)
+		default:
+			plain.add(off)
 		}
 	}
-	return mean / max(count, 1), worst, truth
+	return plain, rough, truth
 }
 
 // emptyAfter is when a bucket is empty, at most ten days on; 0: it is not.

@@ -147,3 +147,14 @@ func TestAKeyOpensAnInstance(t *testing.T) {
 		t.Error("q does not leave")
 	}
 }
+
+// When a bucket will be empty is marked while the load has not been seen long enough to know it to 5 %.
+func TestARoughForecastIsMarked(t *testing.T) {
+	hours := 0.5
+	for margin, want := range map[float64]string{0.02: "30\u202fmin", 1: "≈30\u202fmin"} {
+		got := view{Palette: terminal.Output{}.Palette()}.dry(watch.Instance{IO: &watch.IO{HoursToDry: &hours, HoursMargin: margin}})
+		if got != want {
+			t.Errorf("with a margin of %g: %q, want %q", margin, got, want)
+		}
+	}
+}

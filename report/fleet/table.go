@@ -296,6 +296,9 @@ func (v view) dry(i watch.Instance) string {
 		return ""
 	}
 	text := quantity.Duration(time.Duration(*i.IO.HoursToDry * float64(time.Hour)))
+	if i.IO.Rough() {
+		text = "≈" + text
+	}
 	if *i.IO.HoursToDry < 24 {
 		return v.Fail.Render(text)
 	}

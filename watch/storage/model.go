@@ -7,9 +7,8 @@ type Model struct {
 	volume         Volume
 	disk, instance Bucket
 	at             time.Time
-	known          bool          // the level of disk was told by the cloud
-	rate           float64       // mean IOPS of the last minutes
-	over           time.Duration // that it is of, rateOver at most
+	known          bool // the level of disk was told by the cloud
+	rate           rate
 }
 
 // NewModel begins with full buckets, which is what can be assumed of a volume that nobody has looked at.
@@ -23,8 +22,9 @@ type State struct {
 	By       string        // volume, burst, instance
 	Share    float64       // of the bucket that empties first
 	Bucket   bool          // there is one
-	Empties  bool          // at the rate of the last five minutes
+	Empties  bool          // at the rate of the last minutes, as many as were alike
 	In       time.Duration // it is empty
+	Margin   float64       // half of the width of In's 95 % interval, as a share of In: 1 at most, and while fewer than five minutes were seen
 	Censored bool          // what is asked for may be more than what was seen: it is pinned at the limit
 	Told     bool          // the cloud told the level, now or before
 }
@@ -37,37 +37,30 @@ func (m *Model) Tell(share float64) {
 // longGap is the time without readings after which nothing is known of how the bucket moved, but that it moved as the rate of now says.
 const longGap = 5 * time.Minute
 
-// rateOver is how far back the mean reaches by which it is foretold when a bucket is empty: single seconds differ from one another by more than
-// what is left of the base rate.
-const rateOver = 5 * time.Minute
-
-// follow takes IOPS into the mean, which forgets exponentially.
-func (m *Model) follow(iops float64, over time.Duration) {
-	m.over = min(m.over+over, rateOver)
-	m.rate += (iops - m.rate) * min(float64(over)/float64(m.over), 1)
-}
-
 // Observe takes the IOPS since the last time and says what the storage gives now.
 func (m *Model) Observe(at time.Time, iops float64) State {
 	switch over := at.Sub(m.at); {
 	case m.at.IsZero() || over >= longGap:
-		m.rate, m.over = iops, 0
+		m.rate = rate{now: iops}
 	case over > 0:
 		m.disk, m.instance = m.disk.Step(iops, over), m.instance.Step(iops, over)
-		m.follow(iops, over)
+		m.rate.add(iops, over)
 	}
 	m.at = at
 	s := State{Share: m.disk.Share(), Bucket: m.disk.Size > 0, Told: m.known}
 	s.Limit, s.By = m.limit()
+	mean, margin := m.rate.mean()
 	first := m.disk
 	if m.instance.Size > 0 {
-		a, aEmpties := m.disk.Empties(m.rate)
-		b, bEmpties := m.instance.Empties(m.rate)
+		a, aEmpties := m.disk.Empties(mean)
+		b, bEmpties := m.instance.Empties(mean)
 		if !s.Bucket || bEmpties && (!aEmpties || b < a) {
 			first, s.Share, s.Bucket = m.instance, m.instance.Share(), true
 		}
 	}
-	s.In, s.Empties = first.Empties(m.rate)
+	if s.In, s.Empties = first.Empties(mean); s.Empties {
+		s.Margin = min(margin/(mean-first.Base), 1)
+	}
 	s.Censored = s.Limit > 0 && iops >= 0.97*s.Limit
 	return s
 }
