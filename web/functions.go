@@ -164,6 +164,8 @@ func classOf(state string) string {
 		return "s-done s-remainders"
 	case journal.UndoneWithRemainders:
 		return "s-undone s-remainders"
+	case string(journal.StepUndoFailed):
+		return "s-failed"
 	}
 	return "s-" + state
 }
@@ -173,7 +175,7 @@ func shapeOf(state string) string {
 	switch state {
 	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved", "open":
 		return "check"
-	case "failed", "fail", "FAIL", "firing", "critical", "down", "stopped":
+	case "failed", string(journal.StepUndoFailed), "fail", "FAIL", "firing", "critical", "down", "stopped":
 		return "cross"
 	case "asking", "approval", journal.DoneWithRemainders, journal.UndoneWithRemainders, "warning", "pending", "capped":
 		return "diamond"

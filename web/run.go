@@ -146,7 +146,7 @@ func (p *runPage) steps(st *journal.State) {
 	}
 	for _, i := range st.Items {
 		row := stepRow{
-			Step: i.Key, Phase: journal.Unasked(st, i), Uses: i.Step.Uses, Attempt: i.Attempt, Took: i.Took, Until: i.Until, Error: i.Error, Advice: i.Advice,
+			Step: i.Key, Phase: journal.ShownPhase(st, i), Uses: i.Step.Uses, Attempt: i.Attempt, Took: i.Took, Until: i.Until, Error: i.Error, Advice: i.Advice,
 			Effect: planned[i.Key].Effect, Changes: changesOf(planned[i.Key].Observed, planned[i.Key].Intended),
 		}
 		if i.Finding != nil {

@@ -20,6 +20,7 @@ type ClusterLock struct {
 	cluster *cluster.Cluster
 	locks   locks
 	primary string // on which the claim was written last
+	alone   bool   // orders that other processes had given were ended
 }
 
 // NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
@@ -36,12 +37,21 @@ const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMAR
 // claim is a lock that ends with its process, so another run may have had the cluster soon after ours began.
 func doubt(c action.Claim) time.Duration { return min(5*time.Second, c.For/2) }
 
-// Claim takes or prolongs a claim. The server's clock says what has run out.
+// Claim takes or prolongs a claim. The server's clock says what has run out. When it is taken first, what a process that had the cluster before may
+// still have under way on its servers is ended.
 //
 // A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
 // looked whether another has claimed it, and what its nodes can keep without a write is locked. Once there is a primary again,
 // the claim is written there, and the locks are given back.
 func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
+	if err := m.claim(ctx, c); err != nil || m.alone {
+		return err
+	}
+	m.alone = true
+	return m.endOrders(ctx)
+}
+
+func (m *ClusterLock) claim(ctx context.Context, c action.Claim) error {
 	primary, err := m.cluster.Primary(ctx)
 	if errors.Is(err, cluster.ErrNoPrimary) {
 		return m.lock(ctx, c)

@@ -177,6 +177,7 @@ func (l *locks) evict(ctx context.Context, session engine.Session, node, connect
 	}
 	return nil
 }
+
 func (l *locks) has(node string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -155,6 +155,8 @@ steps:
 		t.Errorf("cancel: %d %s", code, said)
 	}
 	says(t, 0, "step b could not be undone, so the steps before it were not undone either: ", "runbook", "status", run)
+	says(t, 0, "b     undo failed", "runbook", "status", run)
+	says(t, 0, "plimsoll runbook rerun "+run+" --step b --downstream --reason REASON goes forward instead", "runbook", "status", run)
 	for _, command := range []string{" --undo tries again", " --leave REASON releases the cluster as it is"} { // for who comes later, too
 		says(t, 0, "plimsoll runbook cancel "+run+command, "runbook", "status", run)
 	}

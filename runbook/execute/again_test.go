@@ -54,6 +54,39 @@ func TestRerunOfARunThatWasTakenBack(t *testing.T) {
 	}
 }
 
+// A step whose undo failed may be half undone. It is not done, forward begins with it and finds what is missing, and a next undo is tried.
+func TestForwardBeginsWithTheStepWhoseUndoFailed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(`
+runbook: test/halfundone
+steps:
+  - {id: a, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a", undo: "rm DIR/a; test -e DIR/mended", repeatable: true}}
+  - {id: b, uses: command, with: {run: "touch DIR/b", check: "test -e DIR/b", undo: "rm DIR/b", repeatable: true}}
+  - {id: c, uses: command, with: {run: "test ! -e DIR/stop && touch DIR/c", check: "test -e DIR/c", undo: "rm -f DIR/c", repeatable: true}}
+`)})
+	b.put("stop", "")
+	b.runSession(run, journal.Command{Do: "run"})
+	st := b.runSession(run, journal.Command{Do: "cancel", Undo: true})
+	if st.Outcome != journal.RunFailed || b.there() != "" || journal.ShownPhase(st, st.Item("a")) != journal.StepUndoFailed {
+		t.Fatalf("outcome %q, there are %q, a is shown as %q", st.Outcome, b.there(), journal.ShownPhase(st, st.Item("a")))
+	}
+	if err := st.Rerunnable("b"); err == nil || !strings.Contains(err.Error(), "the undo of step a, before b, failed") {
+		t.Errorf("rerun of b, on what a left: %v", err)
+	}
+	if err := st.Rerunnable("a"); err != nil {
+		t.Errorf("rerun of a: %v", err)
+	}
+	st = b.runSession(run, journal.Command{Do: "rerun", Step: "a", Downstream: true, Reason: "forward"}) // c fails again
+	if st.Outcome != journal.RunFailed || b.there() != "ab" {
+		t.Errorf("rerun: %q, there are %q", st.Outcome, b.there())
+	}
+	b.put("mended", "")
+	if st = b.runSession(run, journal.Command{Do: "cancel", Undo: true}); st.Outcome != journal.RunUndone || b.there() != "" {
+		t.Errorf("the next undo: %q because of %q, there are %q", st.Outcome, st.Why, b.there())
+	}
+}
+
 // What was agreed to before a step was undone is no leave to do it again.
 func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
 	t.Parallel()

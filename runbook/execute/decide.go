@@ -310,9 +310,9 @@ func (r *runner) cancel() *journal.Event {
 			return nil
 		case !i.Acts:
 			continue
-		case i.Phase == journal.StepDone && i.Asks && stop.Leave != "":
+		case i.UndoFailed() && stop.Leave != "":
 			return r.leave(stop)
-		case i.Phase == journal.StepDone && i.Asks:
+		case i.UndoFailed():
 			return undoHalfway(r, i)
 		}
 		return undoOf(r, i)

@@ -132,7 +132,7 @@ func settledSights(ctx context.Context, t *Torture, s *execute.Service, stays bo
 // stays notes the steps that were not taken back, and tells whether there are any.
 func (o *Report) stays(test string, st *journal.State) (any bool) {
 	for _, i := range st.Items {
-		if i.Phase != journal.StepDone || !i.Asks {
+		if !i.UndoFailed() {
 			continue
 		}
 		any = true

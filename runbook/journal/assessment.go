@@ -105,7 +105,7 @@ func (s *State) Stands() (stays *Step, all []string) {
 			continue
 		}
 		all = append(all, i.Key)
-		if i.Phase == StepDone && i.Asks {
+		if i.UndoFailed() {
 			stays = i
 		}
 	}

@@ -172,6 +172,9 @@ func (i *Step) Approvals() int {
 	return 1
 }
 
+// UndoFailed tells whether the undo of the step was begun, or asked for, and failed. How it stands is not known, unless it is irreversible (Lasts).
+func (i *Step) UndoFailed() bool { return i.Phase == StepDone && i.Asks }
+
 // Over tells whether the step needs nothing more.
 func (i *Step) Over() bool { return i.Phase == StepDone || i.Phase == StepSkipped }
 
@@ -192,4 +195,7 @@ const (
 	StepFailed    Phase = "failed"
 	StepUndoing   Phase = "undoing"
 	StepUndone    Phase = "undone"
+
+	// StepUndoFailed is only shown: in the journal such a step is done, as it was before.
+	StepUndoFailed Phase = "undo failed"
 )

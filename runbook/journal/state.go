@@ -185,13 +185,13 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 // as it is, has it undone further: what is half undone is no state to give a cluster back in, nor one to go forward from.
 func (s *State) HalfUndone() bool { return s.Undoing && s.Outcome == "" }
 
-// tryUndosAgain forgets that undos failed, where a run was being taken back and has not ended by that.
+// tryUndosAgain forgets that undos failed, where a run has failed by that or since.
 func tryUndosAgain(s *State) {
-	if s.Outcome != RunFailed || s.Stopping == nil {
+	if s.Outcome != RunFailed {
 		return
 	}
 	for _, i := range s.Items {
-		if i.Phase == StepDone && i.Asks {
+		if i.UndoFailed() {
 			i.Asks = false
 		}
 	}
@@ -232,11 +232,17 @@ func obeyCommand(s *State, o Command, e Event) error {
 	return nil
 }
 
-// Rerunnable refuses to do a step again on what was undone before it.
+// Rerunnable refuses to do a step again on what was undone before it, or half undone.
 func (s *State) Rerunnable(step string) error {
 	for _, i := range s.Items {
 		if i.Key == step {
 			break
+		}
+		if i.UndoFailed() && !i.Lasts {
+			return &hint.PermanentError{
+				Reason: fmt.Sprintf("the undo of step %s, before %s, failed: what it left is not known", i.Key, step),
+				Advice: fmt.Sprintf("plimsoll runbook rerun RUN --step '%s' --downstream --reason REASON checks it and does what is missing", i.Key),
+			}
 		}
 		if i.Phase == StepUndone {
 			return &hint.PermanentError{

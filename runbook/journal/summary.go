@@ -48,8 +48,12 @@ func Asking(s *State) (all []*Step) {
 	return all
 }
 
-// Unasked is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits.
-func Unasked(s *State, i *Step) Phase {
+// ShownPhase is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits, and one
+// whose undo failed is not just done.
+func ShownPhase(s *State, i *Step) Phase {
+	if i.UndoFailed() && !i.Lasts {
+		return StepUndoFailed
+	}
 	if i.Phase == StepAsking && len(Asking(s)) == 0 {
 		return StepWaiting
 	}

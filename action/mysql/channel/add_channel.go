@@ -103,10 +103,10 @@ func (l *link) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (
 		if err := l.begin(ctx, source, replica); err != nil {
 			return nil, err
 		}
-	} else if err := replica.do(ctx, "stop the channel", replica.Stop(l.Name)...); err != nil {
+	} else if err := replica.order(ctx, "stop the channel", replica.Stop(l.Name)...); err != nil {
 		return nil, err
 	}
-	if err := replica.do(ctx, "set the filter", replica.Filter(l.Name, l.databases())...); err != nil {
+	if err := replica.order(ctx, "set the filter", replica.Filter(l.Name, l.databases())...); err != nil {
 		return nil, err
 	}
 	if err := l.keep(ctx, replica, l.databases()); err != nil {
@@ -197,7 +197,7 @@ func beginsAt(ctx context.Context, s *server, source *server, copied seedRow) (a
 	case lacking == "":
 		return admin.Place{}, nil
 	}
-	return admin.Place{}, s.do(ctx, "record what was copied", admin.MySQL{}.AddPurged(lacking))
+	return admin.Place{}, s.order(ctx, "record what was copied", admin.MySQL{}.AddPurged(lacking))
 }
 
 // beginsAtPlace is the place of a copy, unless the replica has gone on from there before.
@@ -247,7 +247,7 @@ func beginsByGTID(ctx context.Context, s *server, source *server, channel string
 	if _, known := has[domain]; !known {
 		return fmt.Errorf("channel %s has applied changes, and %s does not know their GTIDs (it knows %s)", channel, s.name, has)
 	}
-	if err := s.do(ctx, "continue by GTID", append(s.Stop(channel), admin.MariaDB{}.FollowByGTID(channel))...); err != nil {
+	if err := s.order(ctx, "continue by GTID", append(s.Stop(channel), admin.MariaDB{}.FollowByGTID(channel))...); err != nil {
 		return err
 	}
 	return s.run(ctx, channel)

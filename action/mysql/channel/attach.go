@@ -258,7 +258,7 @@ func adoptDomains(ctx context.Context, s *server, source *server) error {
 			return fmt.Errorf("set the start position of %s: %w", s.name, errors.New("channel "+c.Name+" is running, and MariaDB needs all channels stopped for this"))
 		}
 	}
-	return s.do(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(wanted))
+	return s.order(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(wanted))
 }
 
 // Undo forgets the channel. What it has replicated stays, and so does the server's knowledge of it: attached again, it goes

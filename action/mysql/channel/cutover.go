@@ -282,7 +282,7 @@ func (c *cutover) prepare(ctx context.Context, s *serverPair) error {
 			return err
 		}
 	}
-	return s.to.do(ctx, "stop replication", s.to.Stop(s.forward.Name)...)
+	return s.to.order(ctx, "stop replication", s.to.Stop(s.forward.Name)...)
 }
 
 // prepareWayBack makes the channel on the old server, from where the new one stands before its first write.
@@ -320,7 +320,7 @@ func sameState(ctx context.Context, s *server, other *server) error {
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(theirs.Over(mine)))
+	return s.order(ctx, "set where replication begins", admin.MariaDB{}.SetReplicated(theirs.Over(mine)))
 }
 
 func (s *server) gtids(ctx context.Context, query string) (admin.Position, error) {

@@ -46,12 +46,12 @@ func (s *server) follow(ctx context.Context, source *server, channel string, fro
 	if err != nil {
 		return err
 	}
-	return from.Password.Redact(s.do(ctx, "follow "+source.name, texts...))
+	return from.Password.Redact(s.order(ctx, "follow "+source.name, texts...))
 }
 
 // run starts a channel and waits until it runs.
 func (s *server) run(ctx context.Context, channel string) error {
-	if err := s.do(ctx, "start replication", s.Start(channel)...); err != nil {
+	if err := s.order(ctx, "start replication", s.Start(channel)...); err != nil {
 		return err
 	}
 	return s.until(ctx, channel, "replication does not run yet", admin.Channel.Runs)
@@ -83,7 +83,7 @@ func (s *server) drop(ctx context.Context, channel string) error {
 	if err != nil || c == nil {
 		return err
 	}
-	return s.do(ctx, "forget the channel", append(s.Stop(channel), s.Forget(channel)...)...)
+	return s.order(ctx, "forget the channel", append(s.Stop(channel), s.Forget(channel)...)...)
 }
 
 // reach waits until a replica has all that a source's binary log had at a position.

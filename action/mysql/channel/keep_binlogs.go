@@ -183,7 +183,7 @@ func retainLogs(ctx context.Context, s *server, r retention) error {
 		if n > 0 {
 			hours = strconv.FormatInt((n+3599)/3600, 10)
 		}
-		return s.do(ctx, "set how long binary logs are kept", admin.SetBinlogRetention(hours))
+		return s.order(ctx, "set how long binary logs are kept", admin.SetBinlogRetention(hours))
 	}
 	if r.in == "expire_logs_days" {
 		n = (n + 86399) / 86400
@@ -192,5 +192,5 @@ func retainLogs(ctx context.Context, s *server, r retention) error {
 	if r.size != "" {
 		statements = append(statements, admin.SetGlobal(r.size, strconv.FormatInt(r.limit, 10)))
 	}
-	return s.do(ctx, "set how long binary logs are kept", statements...)
+	return s.order(ctx, "set how long binary logs are kept", statements...)
 }

@@ -3,7 +3,6 @@ package channel
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/cluster"
@@ -33,11 +32,11 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 		if err := cluster.Reassign(ctx, own, map[string]string{"read_only": value, "super_read_only": value}); err != nil {
 			return err
 		}
-		return s.do(ctx, "forget who was kept to take writes", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
+		return s.order(ctx, "forget who was kept to take writes", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
 	case isMariaDB:
 		return nil
 	}
-	return s.do(ctx, "keep who takes writes", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
+	return s.order(ctx, "keep who takes writes", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
 }
 
 // refuse has it refuse writes, and first after its next start; release, take them, and last after its next start: cut off in between, it must not
@@ -66,7 +65,16 @@ func (s *server) takeWrites(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, opensOrNot, fmt.Errorf("%s does not answer within %s: whether it accepts writes is not known", s.name, opensOrNot))
 	defer cancel()
-	return admin.Open(ctx, s.orders("accept writes"), admin.OpensWithin)
+	orders := s.orders("accept writes")
+	given := false
+	err := orders.Alone(ctx, func() error {
+		given = true
+		return admin.Open(ctx, orders, admin.OpensWithin)
+	})
+	if err != nil && !given {
+		err = &admin.StaysReadOnlyError{Err: err}
+	}
+	return err
 }
 
 // refuseNow has it refuse writes, unless the order comes too late; before are statements that the same session executes before it.
@@ -74,11 +82,6 @@ func (s *server) refuseNow(ctx context.Context, before ...string) error {
 	if len(s.RefusesBy()) == 0 {
 		return nil
 	}
-	return admin.Close(ctx, s.orders("refuse writes", before...), admin.OpensWithin, s.RefusesBy()...)
-}
-
-func (s *server) orders(what string, before ...string) admin.Orders {
-	return admin.Orders{Name: s.name, Value: s.value, Do: func(ctx context.Context, statements ...string) error {
-		return s.do(ctx, what, append(slices.Clone(before), statements...)...)
-	}}
+	orders := s.orders("refuse writes", before...)
+	return orders.Alone(ctx, func() error { return admin.Close(ctx, orders, admin.OpensWithin, s.RefusesBy()...) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"plimsoll/cluster"
@@ -159,6 +160,19 @@ func (s *server) variable(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	return rows[0]["value"], nil
+}
+
+// order gives the server orders that change how it replicates and who writes there. They end with this process: admin.Orders.Alone.
+func (s *server) order(ctx context.Context, what string, statements ...string) error {
+	orders := s.orders(what)
+	return orders.Alone(ctx, func() error { return orders.Do(ctx, statements...) })
+}
+
+// orders are how the server is asked, and told by statements that the same session executes after those of before.
+func (s *server) orders(what string, before ...string) admin.Orders {
+	return admin.Orders{Name: s.name, Address: s.address(), Value: s.value, Do: func(ctx context.Context, statements ...string) error {
+		return s.do(ctx, what, append(slices.Clone(before), statements...)...)
+	}}
 }
 
 // do executes statements one after another. Their texts, which may hold a password, are in no error.

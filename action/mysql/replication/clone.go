@@ -227,7 +227,7 @@ func cloneFrom(ctx context.Context, s *server, donor *server, tell func(float64,
 		defer close(watched)
 		watchClone(watching, s, tell)
 	}()
-	err = s.do(ctx, target.Password, admin.CloneFrom(host, port, target.User, target.Password, donor.encrypted())...)
+	err = s.execute(ctx, target.Password, admin.CloneFrom(host, port, target.User, target.Password, donor.encrypted())...)
 	stop()
 	<-watched
 	if err == nil || endedByClone(err) {

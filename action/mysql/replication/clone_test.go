@@ -35,7 +35,8 @@ func TestADonorIsReadOnlyAgainWhateverBecomesOfThePlugin(t *testing.T) {
 		if err := installClonePlugin(ctx, s); !errors.Is(err, missing) {
 			t.Errorf("got %v, want the server's own error", err)
 		}
-		if last := donor.said[len(donor.said)-1]; !strings.HasPrefix(last, "SET GLOBAL super_read_only = IF(") || !strings.HasSuffix(last, ", 1, 99)") {
+		told := slices.DeleteFunc(slices.Clone(donor.said), func(statement string) bool { return strings.Contains(statement, "_LOCK('plimsoll.order'") })
+		if last := told[len(told)-1]; !strings.HasPrefix(last, "SET GLOBAL super_read_only = IF(") || !strings.HasSuffix(last, ", 1, 99)") {
 			t.Errorf("cut %v: the last that it was told is %q", cut, last)
 		}
 		if !slices.Contains(donor.said, "SET GLOBAL super_read_only = 0") {

@@ -261,7 +261,7 @@ func killConnections(ctx context.Context, s *server, which string, spared ...str
 	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(spared, id) })
 	for _, id := range ids {
 		// One that ended meanwhile is unknown: that is what is wanted.
-		if err := s.do(ctx, "", admin.Kill(id)); err != nil && !hasEnded(err) {
+		if err := s.execute(ctx, "", admin.Kill(id)); err != nil && !hasEnded(err) {
 			return nil, err
 		}
 	}

@@ -81,20 +81,16 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 	if err := p.refuseBeside(others); err != nil {
 		return err
 	}
-	taken, err := s.received(ctx, is)
-	if err != nil {
-		return err
-	}
 	for _, o := range others {
 		if !o.answers() {
 			f.Observed["silent_"+o.name] = "does not answer"
 			continue
 		}
-		lacks, apart, err := p.lacks(ctx, s, taken, o)
+		lacks, apart, err := p.lacks(ctx, s, is, o)
 		switch {
 		case err != nil:
 			return err
-		case len(taken) == 0 && lacks == 0:
+		case lacks == noGTIDs:
 			f.Observed["uncompared_"+o.name] = "has no GTIDs"
 		case apart:
 			f.Observed["apart_"+o.name] = lacks
@@ -105,14 +101,21 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 	return nil
 }
 
-// lacks is how many transactions another server has, applied or not, that this one lacks of what it has taken; apart: each has some that the other
-// lacks.
-func (p *promote) lacks(ctx context.Context, s *server, taken admin.GTIDSet, o peer) (lacks int64, apart bool, err error) {
+// noGTIDs in place of a number of transactions says that there is nothing to compare.
+const noGTIDs = -1
+
+// lacks is how many transactions another server has, applied or not, that this one lacks, or noGTIDs; apart: each has some that the other lacks. The
+// other is asked first: this one may be what it replicates from, and go on writing.
+func (p *promote) lacks(ctx context.Context, s *server, is engine.ReplicationStatus, o peer) (lacks int64, apart bool, err error) {
 	other, err := serverOf(ctx, s.on, o.name)
 	if err != nil {
 		return 0, false, err
 	}
 	had, err := other.received(ctx, o.is)
+	if err != nil {
+		return 0, false, err
+	}
+	taken, err := s.received(ctx, is)
 	if err != nil {
 		return 0, false, err
 	}
@@ -127,6 +130,9 @@ func (p *promote) lacks(ctx context.Context, s *server, taken admin.GTIDSet, o p
 		if missing.Count() == 0 || more.Count() == 0 { // one is ahead: what it has received counts too
 			missing, more = had.Without(taken), nil
 		}
+	}
+	if len(taken) == 0 && missing.Count() == 0 {
+		return noGTIDs, false, nil
 	}
 	return missing.Count(), missing.Count() > 0 && more.Count() > 0, nil
 }

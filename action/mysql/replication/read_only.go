@@ -175,8 +175,9 @@ func (s *server) order(ctx context.Context, give func(admin.Orders) error) error
 			}
 			return err
 		}
-		return give(admin.Orders{
-			Name: s.name(),
+		orders := admin.Orders{
+			Name:    s.name(),
+			Address: s.address(),
 			Value: func(ctx context.Context, query string) (string, error) {
 				value, err := cluster.ValueOf(ctx, session, query)
 				return value, named(err)
@@ -184,7 +185,8 @@ func (s *server) order(ctx context.Context, give func(admin.Orders) error) error
 			Do: func(ctx context.Context, statements ...string) error {
 				return named(cluster.ExecuteBy(ctx, session, statements, func(int) {}))
 			},
-		})
+		}
+		return orders.Alone(ctx, func() error { return give(orders) })
 	})
 }
 

@@ -61,8 +61,17 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 	return v, nil
 }
 
-// do executes statements. A secret that is in one is in no error and in no log that the server keeps of statements.
+// do gives the server orders, which end with this process: admin.Orders.Alone. A secret that is in one is in no error and in no log that the
+// server keeps of statements.
 func (s *server) do(ctx context.Context, secret engine.Secret, statements ...string) error {
+	if secret != "" {
+		statements = admin.Unlogged(statements...)
+	}
+	return secret.Redact(s.order(ctx, func(orders admin.Orders) error { return orders.Do(ctx, statements...) }))
+}
+
+// execute executes statements that may take long, or beside an order, and that do no harm if they are late.
+func (s *server) execute(ctx context.Context, secret engine.Secret, statements ...string) error {
 	if secret != "" {
 		statements = admin.Unlogged(statements...)
 	}

@@ -69,7 +69,7 @@ func completeSteps(cmd *cobra.Command, args []string, _ string) ([]string, cobra
 				return err
 			}
 			for _, i := range st.Items {
-				keys = append(keys, i.Key+"\t"+string(i.Phase))
+				keys = append(keys, i.Key+"\t"+string(journal.ShownPhase(st, i)))
 			}
 			return nil
 		})

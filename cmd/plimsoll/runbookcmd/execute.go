@@ -250,10 +250,11 @@ func idle(st *journal.State) bool {
 	return could
 }
 
-// againFrom is the step from which a run that was partly undone can be done again; empty: all of its steps are done.
+// againFrom is the step from which a run that was partly undone can be done again: the one whose undo failed may be half undone, so it comes before
+// all that were undone. Empty: all of its steps are done.
 func againFrom(st *journal.State) string {
 	for _, i := range st.Items {
-		if !i.Over() {
+		if !i.Over() || i.UndoFailed() && !i.Lasts {
 			return i.Key
 		}
 	}

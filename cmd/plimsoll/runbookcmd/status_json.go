@@ -76,7 +76,7 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 		s.Now = &now
 	}
 	for _, i := range st.Items {
-		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: journal.Unasked(st, i), Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution, Reached: i.Reached})
+		s.Steps = append(s.Steps, stepStatus{Step: i.Key, Phase: journal.ShownPhase(st, i), Attempt: i.Attempt, Error: i.Error, Asks: i.Asks, Note: i.Caution, Reached: i.Reached})
 	}
 	if st.Outcome == "" { // what is still to come, as it was planned
 		for _, planned := range st.Header.Plan.Steps {

@@ -24,7 +24,8 @@ func (e *StaysReadOnlyError) Unwrap() error { return e.Err }
 
 // Orders are how a server is asked and told.
 type Orders struct {
-	Name  string // of the server, for people
+	Name    string // of the server, for people
+	Address string // where it is reached
 	Value func(ctx context.Context, query string) (string, error)
 	Do    func(ctx context.Context, statements ...string) error
 }
