@@ -111,8 +111,17 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if !replica.Sources[0].Receives {
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
-	if err := (link{to, from}).refuseErrant(ctx); err != nil {
-		return 0, err
+	for _, p := range all {
+		if p.name == w.From || len(p.is.Sources) != 1 { // the latter stay as they are, or are refused when they are looked at to be repointed
+			continue
+		}
+		s, err := serverOf(ctx, on, p.name)
+		if err != nil {
+			return 0, err
+		}
+		if err := (link{s, from}).refuseErrant(ctx); err != nil { // to be repointed, it would be refused when there is no way back
+			return 0, err
+		}
 	}
 	if _, known := from.account(); !known {
 		return 0, &hint.PermanentError{Reason: "Plimsoll does not know as which user " + w.From + " can log in at " + w.To + " to replicate",

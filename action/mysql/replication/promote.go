@@ -95,7 +95,11 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 		case apart:
 			f.Observed["apart_"+o.name] = lacks
 		case lacks > 0:
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), lacks, o.name), Advice: "promote a server that lacks none: mysql/promote -i node=" + o.name}
+			advice := "promote a server that lacks none: mysql/promote -i node=" + o.name
+			if !is.ReadOnly { // two servers with transactions of their own: whose clients must be told to write elsewhere only a person knows
+				advice = fmt.Sprintf("find them in the binary log of %s and carry over to %s what matters, and seed %[1]s again with mysql/add-replica", o.name, s.name())
+			}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), lacks, o.name), Advice: advice}
 		}
 	}
 	return nil
@@ -127,7 +131,12 @@ func (p *promote) lacks(ctx context.Context, s *server, is engine.ReplicationSta
 		if more, err = (link{s, other}).errant(ctx); err != nil {
 			return 0, false, err
 		}
-		if missing.Count() == 0 || more.Count() == 0 { // one is ahead: what it has received counts too
+		own, err := s.executed(ctx)
+		if err != nil {
+			return 0, false, err
+		}
+		switch pending := taken.Without(own).Count() > 0; {
+		case missing.Count() == 0, more.Count() == 0 && pending: // one is ahead: what it has received counts too
 			missing, more = had.Without(taken), nil
 		}
 	}

@@ -150,6 +150,12 @@ func refusals(w fixture) {
 		n3 := w.server("n3")
 		w.must(setMode(t.Context(), n3, n3.taking()))
 		w.must(w.on.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
+		// A third server: no switchover begins that could not point it at the new primary, and it is not closed as if it had all that its source has.
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 has")
+		w.refusesAct(repointAction, `{source: n1}`, "that n1 does not have")
+		if m, err := modeOf(t.Context(), n3); err != nil || m.refuses(n3) {
+			t.Errorf("n3 is %v, %v, want that it takes writes as before", m, err)
+		}
 		w.must(setMode(t.Context(), n3, n3.refusing()))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 does not have")
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have") // though it replicates already

@@ -173,6 +173,11 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 			return err
 		}
 	}
+	if follows && !n.is.ReadOnly { // clients may have written there
+		if err := (link{s, source}).refuseErrant(ctx); err != nil {
+			return err
+		}
+	}
 	m, err := modeOf(ctx, s)
 	if err != nil || n.is.ReadOnly && !m.opensAgain() { // one that was about to be opened takes writes after a restart
 		return err
