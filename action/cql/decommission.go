@@ -62,7 +62,7 @@ func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.C
 	}
 	if !is.Up {
 		return f, &hint.PermanentError{Reason: fmt.Sprintf("the ring sees %s as %s: a node that is down cannot stream its ranges to the others", n.Name, named(*is)),
-			Advice: "start it, or replace it: cql/replace-node -i dead=" + n.Name}
+			Advice: fmt.Sprintf("start it, or replace it: cql/replace-node -i dead=%s. If this run has begun, its cluster is released for that by plimsoll runbook cancel RUN --leave REASON", n.Name)}
 	}
 	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
 		return f, err
