@@ -48,7 +48,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Disk: %s\n", r)
 	}
 	for _, name := range document.SortedKeys(p.Writers) {
-		fmt.Fprintf(w, "Several nodes of %s accept writes: %s. If one alone is meant to, make the others read-only first\n", name, strings.Join(p.Writers[name], ", "))
+		fmt.Fprintf(w, "Several nodes of %s accept writes: %s. If only one of them should, make the others read-only first\n", name, strings.Join(p.Writers[name], ", "))
 	}
 	if p.Held != nil {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
