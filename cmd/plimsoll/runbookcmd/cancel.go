@@ -67,7 +67,7 @@ cancellation; while another process executes runs of this state folder, this com
 					fmt.Fprintf(c.Err, "the process that executes the run has received the cancellation; plimsoll runbook status %s shows its progress\n", args[0])
 					return nil
 				}
-				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: journal.DoCancel, Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
 			})
 		},
 	}
