@@ -45,7 +45,7 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The burst bucket is empty, and the disk is at its limit of %.0f operations per second: the real demand may be higher than what was observed", gives)
 		if math.IsNaN(in.Balance) {
-			f.Title = fmt.Sprintf("The disk gives just the %.0f operations per second that its volume sustains: its burst bucket is probably empty, and the real demand may be higher than what was observed", gives)
+			f.Title = fmt.Sprintf("The disk delivers exactly the %.0f operations per second that its volume sustains: its burst bucket is probably empty, and the real demand may be higher than what was observed", gives)
 		}
 		f.Evidence = append(f.Evidence, cutOff)
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):
@@ -313,7 +313,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	switch {
 	case v == *in.Volume:
 	case in.Lab != nil:
-		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.Text(v))
+		o.Do, o.AtOnce = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.Text(v)), true
 	case in.RDS:
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {

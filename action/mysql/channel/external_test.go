@@ -27,7 +27,7 @@ func external(w fixture) {
 		w.conform(keepBinlogs, `{node: n1, for: 999999s}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 		w.conform(releaseBinlogs, `{node: n1, seconds: 7200}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 	})
-	w.refuses(attach, attachN2, "holds nothing of n1")
+	w.refuses(attach, attachN2, "has no data of n1")
 	w.sub("restore-snapshot", func(w fixture) {
 		w.conform(restoreSnapshot, attachN2, w.snapshot("n2: SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"), 400*time.Millisecond)
 	})

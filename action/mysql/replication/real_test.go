@@ -589,7 +589,7 @@ func stolenLock(w fixture) func(t *testing.T) {
 			}
 		}
 		taking("opened too late, and by another meanwhile")
-		if err := setMode(cluster.WithOwner(t.Context(), late), n3, n3.refusing()); err == nil || !strings.Contains(err.Error(), "n3 was not made read-only: it did not execute the order within 300ms") {
+		if err := setMode(cluster.WithOwner(t.Context(), late), n3, n3.refusing()); err == nil || !strings.Contains(err.Error(), "n3 was not made read-only: it did not execute the statement within 300ms") {
 			t.Errorf("closed too late: %v", err)
 		}
 		taking("closed too late")

@@ -153,7 +153,7 @@ func (m *clone) end(ctx context.Context, c console.Streams, d *runs.Service, ope
 	}
 	if st.Outcome == "" { // it was interrupted, and has the cluster still
 		fmt.Fprintf(c.Err, "Undoing run %s, which was creating the clone %s.\n", m.run, m.id)
-		return executeRun(background, c, d, m.run, &journal.Command{Do: "cancel", Undo: true}, false)
+		return executeRun(background, c, d, m.run, &journal.Command{Do: journal.DoCancel, Undo: true}, false)
 	}
 	by := fmt.Sprintf("plimsoll runbook run aurora/delete-clone --cluster %s -i name=%s", m.of, m.id)
 	if keep {
@@ -165,7 +165,7 @@ func (m *clone) end(ctx context.Context, c console.Streams, d *runs.Service, ope
 		fmt.Fprintf(c.Err, "Ctrl-C again leaves it; then: %s\n", by)
 	}
 	if _, err := runShipped(background, c, d, "aurora/delete-clone", m.of, []string{"name=" + m.id}); err != nil {
-		return hint.With(fmt.Errorf("clone %s may be there still: %w", m.id, err), by)
+		return hint.With(fmt.Errorf("clone %s may still exist: %w", m.id, err), by)
 	}
 	return nil
 }
