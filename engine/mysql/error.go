@@ -37,6 +37,8 @@ func serverError(packet []byte) error {
 		e.Kind = engine.Full
 	case code == prevented && !slices.Contains([]string{"", "--read-only", "--super-read-only", "--innodb-read-only", "--transaction-read-only"}, option(e.Text)):
 		e.Kind = engine.Denied
+	case code == 1845 || code == 1846:
+		e.Do = "this server cannot change the table by this algorithm: choose ALGORITHM=COPY; mysql/alter-table takes -i algorithm=COPY, and -i algorithm=online, by which the table is written meanwhile"
 	case code == 1046:
 		e.Do = "write DATABASE.TABLE (the tables of a trial's workload are in the database plimsoll), or name the database in the target: mysql://user@host:3306/DATABASE"
 	}

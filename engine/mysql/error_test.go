@@ -67,6 +67,16 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
+// Who chose an algorithm that a server has not for a change is told which others there are.
+func TestARefusedAlgorithmNamesTheOthers(t *testing.T) {
+	for _, code := range []uint16{1845, 1846} {
+		var e *engine.Error
+		if err := serverError(errorPacket(code, "#0A000ALGORITHM=INSTANT is not supported")); !errors.As(err, &e) || !strings.Contains(e.Hint(), "-i algorithm=COPY") {
+			t.Errorf("%d: %v, hint %q", code, err, e.Hint())
+		}
+	}
+}
+
 func TestUnreachableSaysWhatToLookAt(t *testing.T) {
 	for _, c := range []struct {
 		address string

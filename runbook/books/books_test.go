@@ -13,6 +13,8 @@ import (
 	"plimsoll/action/singlestore"
 	"plimsoll/action/superdisk"
 	"plimsoll/action/volume"
+	"plimsoll/engine"
+	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 )
 
@@ -42,6 +44,24 @@ func TestEveryShippedRunbookIsValidAndNamedAsItsFile(t *testing.T) {
 			if slices.Contains(required, input) != (in.Default == nil) {
 				t.Errorf("%s requires %v, of which %s has the default %v", name, required, input, in.Default)
 			}
+		}
+	}
+}
+
+// A server that refuses an ALTER TABLE refuses it in a minute as well, and the cluster is locked meanwhile: only what passes is tried again.
+func TestARefusedChangeOfATableIsNotTriedAgain(t *testing.T) {
+	book, err := Read("mysql/alter-table", shipped())
+	if err != nil {
+		t.Fatal(err)
+	}
+	retry := book.Steps[slices.IndexFunc(book.Steps, func(s runbook.Step) bool { return s.ID == "alter" })].Retry
+	for class, again := range map[engine.Class]bool{
+		engine.LockTimeout: true, engine.Deadlock: true, engine.Conflict: true, engine.Unavailable: true, engine.Overloaded: true, engine.Timeout: true,
+		engine.Other: false, engine.Missing: false, engine.Denied: false, engine.Duplicate: false, engine.Full: false, engine.ReadOnly: false,
+	} {
+		got, err := book.Truth(retry.If, map[string]any{"error": map[string]any{"class": string(class), "text": ""}})
+		if err != nil || got != again {
+			t.Errorf("%s is tried again: %v, %v; want %v", class, got, err, again)
 		}
 	}
 }
