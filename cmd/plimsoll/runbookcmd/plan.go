@@ -2,6 +2,7 @@ package runbookcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -31,12 +32,13 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 				if err != nil {
 					return err
 				}
+				trouble := q.planRefusal(p.Trouble(), args[0])
 				if asJSON {
-					return console.PrintJSON(c, planAsJSON(p))
+					return errors.Join(console.PrintJSON(c, planAsJSON(p)), trouble)
 				}
 				printPlan(c.Prose(), p)
-				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
-					return err
+				if trouble != nil {
+					return trouble
 				}
 				next := "plimsoll runbook run " + hint.Quoted(args[0]) + q.asTyped()
 				if err := q.gateRefusal(p, args[0]); err != nil {
