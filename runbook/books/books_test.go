@@ -57,7 +57,7 @@ func TestARefusedChangeOfATableIsNotTriedAgain(t *testing.T) {
 	retry := book.Steps[slices.IndexFunc(book.Steps, func(s runbook.Step) bool { return s.ID == "alter" })].Retry
 	for class, again := range map[engine.Class]bool{
 		engine.LockTimeout: true, engine.Deadlock: true, engine.Conflict: true, engine.Unavailable: true, engine.Overloaded: true, engine.Timeout: true,
-		engine.Other: false, engine.Missing: false, engine.Denied: false, engine.Duplicate: false, engine.Full: false, engine.ReadOnly: false,
+		engine.Other: false, engine.Invalid: false, engine.Missing: false, engine.Denied: false, engine.Duplicate: false, engine.Full: false, engine.ReadOnly: false,
 	} {
 		got, err := book.Truth(retry.If, map[string]any{"error": map[string]any{"class": string(class), "text": ""}})
 		if err != nil || got != again {
