@@ -42,7 +42,7 @@ func Open(ctx context.Context, server Orders, within time.Duration) error {
 			return err
 		}
 	}
-	return &StaysReadOnlyError{fmt.Errorf("%s stays read-only: another run took the lock %s before the server accepted writes, or that took longer than %s", server.Name, ClaimLock, within)}
+	return &StaysReadOnlyError{fmt.Errorf("%s stays read-only: another connection took the lock %s before the server accepted writes, or that took longer than %s", server.Name, ClaimLock, within)}
 }
 
 func tryOpen(ctx context.Context, server Orders, within time.Duration) (opens bool, err error) {
