@@ -51,7 +51,7 @@ const themes = `(() => {
   const wrong = [], colour = /^(color|background(-color|-image)?|fill|stroke|opacity|filter|mix-blend-mode|text-shadow|--.*)$/;
   const declared = r => r.selectorText?.endsWith("::before") ? [] : r.cssRules?.length ? [...r.cssRules].flatMap(declared) : [...(r.style ?? [])].map(p => [p, r.style.getPropertyValue(p).trim()]);
   const walk = rules => { for (const r of rules) {
-    if (!(r instanceof CSSMediaRule)) { if (r.cssRules) walk(r.cssRules, at); continue; }
+    if (!(r instanceof CSSMediaRule)) { if (r.cssRules) walk(r.cssRules); continue; }
     for (const [property, value] of declared(r)) {
       const dark = r.conditionText.includes("prefers-color-scheme");
       if (dark ? property !== "color-scheme" && !(property.startsWith("--") && CSS.supports("color", value)) : r.conditionText.includes("width") && colour.test(property)) wrong.push(r.conditionText + " " + property + ": " + value);
