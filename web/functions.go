@@ -165,7 +165,7 @@ func classOf(state string) string {
 	case journal.UndoneWithRemainders:
 		return "s-undone s-remainders"
 	}
-	return "s-" + state
+	return "s-" + strings.ReplaceAll(state, " ", "-")
 }
 
 // shapeOf is which shape stands for a state, so that nobody needs its colour.

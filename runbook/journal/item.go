@@ -192,4 +192,6 @@ const (
 	StepFailed    Phase = "failed"
 	StepUndoing   Phase = "undoing"
 	StepUndone    Phase = "undone"
+
+	StepNotExecuted Phase = "not executed" // only shown: the run ended before it
 )

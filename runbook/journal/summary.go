@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 )
 
@@ -48,12 +49,25 @@ func Asking(s *State) (all []*Step) {
 	return all
 }
 
-// Unasked is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits.
+// Unasked is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits, and
+// once the run is over it was not executed.
 func Unasked(s *State, i *Step) Phase {
-	if i.Phase == StepAsking && len(Asking(s)) == 0 {
-		return StepWaiting
+	phase := i.Phase
+	if phase == StepAsking && len(Asking(s)) == 0 {
+		phase = StepWaiting
 	}
-	return i.Phase
+	if phase == StepWaiting && s.Outcome.Over() {
+		phase = StepNotExecuted
+	}
+	return phase
+}
+
+// NothingChanged is why a run that was cancelled has nothing to undo.
+const NothingChanged = "nothing was changed"
+
+// Unchanged tells whether no step of the run has begun to act, nor failed.
+func (s *State) Unchanged() bool {
+	return s.FailureUndone() == "" && !slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Begun > 0 || i.Phase == StepUndone })
 }
 
 // Status is one word for how the run stands by its journal.

@@ -172,7 +172,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 			return err
 		}
 	}
-	status := s.Status
+	status := withNothing(s.Status, st)
 	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
 		status = "stopped"
 	}
