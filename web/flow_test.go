@@ -215,7 +215,7 @@ func TestARunThatWasCancelledBeforeItActedChangedNothing(t *testing.T) {
 	}
 	done := v.begin("test/quick", "orders")
 	h.await(done, "done")
-	if list := v.get("/runs", "Accept", "application/json").body; !regexp.MustCompile(`"run": ?"`+done+`"[^{}]*"share": ?1\b`).MatchString(list) {
+	if list := v.get("/runs", "Accept", "application/json").body; !regexp.MustCompile(`"run": ?"` + done + `"[^{}]*"share": ?1\b`).MatchString(list) {
 		t.Errorf("the list does not say that %s is done wholly: %s", done, list)
 	}
 }
