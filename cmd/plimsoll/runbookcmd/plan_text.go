@@ -3,6 +3,7 @@ package runbookcmd
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"io"
 	"reflect"
 	"strings"
@@ -54,6 +55,10 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
+		if slices.Contains(p.Refusing, name) {
+			fmt.Fprintf(w, "Lock: cluster %s does not let the account read whether another run holds it (%s). No run begins without these grants\n", name, p.Silent[name])
+			continue
+		}
 		fmt.Fprintf(w, "Lock: Plimsoll cannot tell whether another run holds cluster %s (%s). A run that begins nevertheless stores its claim as soon as the cluster answers\n", name, p.Silent[name])
 	}
 	for _, u := range p.Unreleased {

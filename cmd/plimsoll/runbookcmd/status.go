@@ -73,7 +73,7 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
 		status := s.Status
-		switch running := status == "running"; {
+		switch running := status == journal.Running; {
 		case running && s.Abandoned && s.Now != nil:
 			status = fmt.Sprintf("stopped at %.0f %%", 100*s.Now.Share)
 		case running && s.Abandoned:
@@ -172,8 +172,8 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 			return err
 		}
 	}
-	status := s.Status
-	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
+	status := withNothing(s.Status, st)
+	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && st.Status() == journal.Running {
 		status = "stopped"
 	}
 	if s.Unreleased, err = execute.Unreleased(ctx, d.Service, run, st); err != nil {
