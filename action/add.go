@@ -8,7 +8,7 @@ import (
 
 var addAction = Action{
 	Name: "server.add", Version: 1,
-	About: "Adds a node with a copy of another's data, and makes it a part of the cluster: a replica of MySQL. The server that is copied is stopped meanwhile. In a lab. Its output is node.",
+	About: "Adds a node with a copy of another node's data to the cluster; on MySQL and MariaDB it becomes a replica. The server that is copied is stopped meanwhile. Only in a lab. Its output is node.",
 	New:   func() Task { return &add{} },
 }
 

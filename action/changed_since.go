@@ -33,6 +33,6 @@ func RemainsOf(err error) *Remains {
 
 // ChangedSince is what remains of an undo that does not put back a value, since it is neither what the run left nor what was there before.
 func ChangedSince(what, now, left, before string) error {
-	return &Remains{What: what, Why: fmt.Sprintf("it is %s now, and was left so: this run made it %s, and it was %s before; somebody changed it since, or a restart did. Make it %s yourself if it is to be as before",
+	return &Remains{What: what, Why: fmt.Sprintf("it is %s now, and the undo left it so: this run changed it to %s, and it was %s before; somebody has changed it since, or a restart did. Change it to %s yourself to have the previous value back",
 		now, left, before, before)}
 }

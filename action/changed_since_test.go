@@ -11,7 +11,7 @@ import (
 
 func TestAValueThatWasChangedSinceRemainsAndIsTold(t *testing.T) {
 	err := action.ChangedSince("max_connections of node n1", "90", "83", "151")
-	for _, part := range []string{"max_connections of node n1: it is 90 now", "this run made it 83", "it was 151 before", "or a restart did", "Make it 151 yourself"} {
+	for _, part := range []string{"max_connections of node n1: it is 90 now", "this run changed it to 83", "it was 151 before", "or a restart did", "Change it to 151 yourself"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}

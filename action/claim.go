@@ -59,7 +59,7 @@ func (e *ClaimedError) Error() string {
 	}
 	switch {
 	case e.Expired && e.Silent > 0:
-		text += fmt.Sprintf(", whose claim ran out %s ago", e.Silent.Round(time.Second))
+		text += fmt.Sprintf(", whose claim expired %s ago", e.Silent.Round(time.Second))
 	case e.Expired:
 		text += ", which does not report any more"
 	}
@@ -80,7 +80,7 @@ func (e *ClaimedError) Hint() string {
 	if e.Expired {
 		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, run the runbook, or the trial, with --break-lock REASON: it takes over the lock", e.Run)
 	}
-	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim runs out within a minute; then run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim expires within a minute; then run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.

@@ -9,7 +9,7 @@ import (
 // Where an engine does not keep for how long a claim has run out, no such time is stated.
 func TestAnExpiredClaimSaysForHowLongOnlyWhereThatIsKnown(t *testing.T) {
 	known := &ClaimedError{Cluster: "orders", Run: "r1", Holder: "ann@laptop", Expired: true, Silent: 90 * time.Second}
-	if text := known.Error(); !strings.HasSuffix(text, ", whose claim ran out 1m30s ago") {
+	if text := known.Error(); !strings.HasSuffix(text, ", whose claim expired 1m30s ago") {
 		t.Error(text)
 	}
 	unknown := &ClaimedError{Cluster: "ring", Run: "r1", Holder: "ann@laptop", Expired: true}

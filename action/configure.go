@@ -13,7 +13,7 @@ import (
 
 var configureAction = Action{
 	Name: "server.configure", Version: 1,
-	About: "Gives a node's server other settings and restarts it, as a move to an instance of another size does. In a lab.",
+	About: "Gives a node's server other settings and restarts it, as a move to an instance of another size does. Only in a lab.",
 	New:   func() Task { return &configure{} },
 }
 
@@ -67,7 +67,7 @@ func (c *configure) Undo(ctx context.Context, on *cluster.Cluster, call Call) er
 	for _, name := range document.SortedKeys(c.Config) {
 		value, _ := found[name].(string)
 		if is := now[name]; is != c.Config[name] && is != value {
-			since = append(since, fmt.Sprintf("%s is %q, was made %q and was %q before", name, is, c.Config[name], value))
+			since = append(since, fmt.Sprintf("%s is %q; this run changed it to %q, and it was %q before", name, is, c.Config[name], value))
 			continue
 		}
 		before[name] = value
@@ -78,7 +78,7 @@ func (c *configure) Undo(ctx context.Context, on *cluster.Cluster, call Call) er
 		}
 	}
 	if len(since) > 0 {
-		return &Remains{What: "settings of node " + c.Node, Why: "somebody changed them since, and they were left so: " + strings.Join(since, "; ")}
+		return &Remains{What: "settings of node " + c.Node, Why: "somebody has changed them since, and the undo left them so: " + strings.Join(since, "; ")}
 	}
 	return nil
 }
@@ -116,8 +116,8 @@ func (c *configure) settings(ctx context.Context, on *cluster.Cluster) (cluster.
 		}
 		for name := range c.Config {
 			if value, is := assigned[name]; is {
-				return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("%s of node %s is %q by an earlier step, which goes before the settings of its cluster", name, c.Node, value),
-					Advice: "take that step back first, or leave " + name + " out"}
+				return nil, nil, &hint.PermanentError{Reason: fmt.Sprintf("an earlier step gave %s of node %s the value %q, which overrides the settings of its cluster", name, c.Node, value),
+					Advice: "undo that step first, or leave " + name + " out"}
 			}
 		}
 	}

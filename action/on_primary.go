@@ -43,7 +43,7 @@ func (c Call) ActsOn(ctx context.Context, on *cluster.Cluster, named string) (st
 	node, before, err := c.primaryNow(ctx, on)
 	if err == nil && before != "" {
 		err = &hint.PermanentError{Reason: fmt.Sprintf("%s was the primary when this was checked, and %s is now", before, node),
-			Advice: "plan the run again: it is then checked on " + node + "; or name the node in the step"}
+			Advice: "plan the run again, so that it is checked on " + node + ", or name the node in the step"}
 	}
 	return node, err
 }

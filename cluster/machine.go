@@ -139,13 +139,13 @@ func (readOnlyFaultProneHost) Boot(context.Context) error {
 	return fmt.Errorf("boot a machine: %w", ErrReadOnly)
 }
 func (readOnlyFaultProneHost) CutNetwork(context.Context) error {
-	return fmt.Errorf("cut a network: %w", ErrReadOnly)
+	return fmt.Errorf("disconnect a network: %w", ErrReadOnly)
 }
 func (readOnlyFaultProneHost) MendNetwork(context.Context) error {
-	return fmt.Errorf("repair a network: %w", ErrReadOnly)
+	return fmt.Errorf("reconnect a network: %w", ErrReadOnly)
 }
 func (readOnlyFaultProneHost) SkewClock(context.Context, time.Duration) error {
-	return fmt.Errorf("move a clock: %w", ErrReadOnly)
+	return fmt.Errorf("set a clock: %w", ErrReadOnly)
 }
 
 // readOnlyVolumes keeps the questions of infra.Volumes, and of Troubled.

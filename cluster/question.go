@@ -36,11 +36,11 @@ func asks(words []word) error {
 		case w.is(";"):
 			return errors.New("there is a second statement")
 		case w.is("INTO"):
-			return errors.New("INTO writes a file or a variable")
+			return errors.New("INTO writes to a file or a variable")
 		case w.is("FOR") && next.among([]string{"UPDATE", "SHARE"}), w.is("LOCK") && next.is("IN"):
-			return fmt.Errorf("%s %s locks", w.text, next.text)
+			return fmt.Errorf("%s %s locks rows", w.text, next.text)
 		case w.is("NEXT") && next.is("VALUE"):
-			return errors.New("NEXT VALUE moves a sequence")
+			return errors.New("NEXT VALUE advances a sequence")
 		case w.is("ANALYZE") && words[0].among([]string{"EXPLAIN", "DESCRIBE"}):
 			return errors.New("ANALYZE executes what it explains")
 		case next.is("(") && w.acts():

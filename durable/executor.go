@@ -107,7 +107,7 @@ func (e *Executor) without(ctx context.Context, interrupted []dbos.WorkflowStatu
 		if !slices.Contains(runs, runOf(w.ID)) {
 			others = append(others, w)
 		} else if err := dbos.CancelWorkflow(e.store.reading(ctx), w.ID); err != nil {
-			return nil, fmt.Errorf("close the session that was cut off: %w", err)
+			return nil, fmt.Errorf("close the interrupted session: %w", err)
 		}
 	}
 	return others, nil
@@ -162,13 +162,13 @@ func (e *Executor) takeOver(ctx context.Context, before string) error {
 	open, err := dbos.ListWorkflows(e.store.reading(ctx), dbos.WithFilterWorkflowIDs(before),
 		dbos.WithFilterStatus(dbos.WorkflowStatusPending, dbos.WorkflowStatusEnqueued))
 	if err != nil {
-		return fmt.Errorf("look at the session before: %w", err)
+		return fmt.Errorf("read the previous session: %w", err)
 	}
 	if len(open) == 0 {
 		return nil
 	}
 	if err := dbos.CancelWorkflow(e.store.reading(ctx), before); err != nil {
-		return fmt.Errorf("close the session before: %w", err)
+		return fmt.Errorf("close the previous session: %w", err)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (d *database) upgrade(ctx context.Context) error {
 	for i := have; i < Format; i++ {
 		for text := range strings.SplitSeq(upgrades[i], ";") {
 			if _, err := tx.ExecContext(ctx, d.statement(text)); err != nil {
-				return fmt.Errorf("bring the store to format %d: %w", i+1, err)
+				return fmt.Errorf("upgrade the store to format %d: %w", i+1, err)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (d *database) upgrade(ctx context.Context) error {
 		text = `INSERT INTO {format} (number) VALUES (?)`
 	}
 	if _, err := tx.ExecContext(ctx, d.statement(text), Format); err != nil {
-		return fmt.Errorf("note the store's format: %w", err)
+		return fmt.Errorf("record the store's format: %w", err)
 	}
 	return tx.Commit()
 }

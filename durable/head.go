@@ -50,7 +50,7 @@ func noteHead(ctx context.Context, s *Store, run string, e Entry) error {
 	_, err := s.db.exec(ctx, `INSERT INTO {heads} (run, number, hash) VALUES (?, ?, ?)
 		ON CONFLICT (run) DO UPDATE SET number = excluded.number, hash = excluded.hash`, run, e.Number, e.Hash)
 	if err != nil {
-		return fmt.Errorf("note the head of the journal of %s: %w", run, err)
+		return fmt.Errorf("record the head of the journal of %s: %w", run, err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (s *Store) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, e
 // Release gives a holder's lease back; that of another stays.
 func (s *Store) Release(ctx context.Context, name, holder string) error {
 	if _, err := s.db.exec(ctx, `UPDATE {leases} SET holder = '' WHERE name = ? AND holder = ?`, name, holder); err != nil {
-		return fmt.Errorf("give back the lease of %s: %w", name, err)
+		return fmt.Errorf("release the lease of %s: %w", name, err)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (s *Store) ReleaseOrphan(ctx context.Context, name string) (bool, error) {
 	n, err := s.db.exec(ctx, `UPDATE {leases} SET holder = '' WHERE name = ? AND expires < ?
 		AND NOT EXISTS (SELECT 1 FROM {runs} r WHERE r.run = {leases}.holder)`, name, now.UnixMicro())
 	if err != nil {
-		return false, fmt.Errorf("give back the lease of %s: %w", name, err)
+		return false, fmt.Errorf("release the lease of %s: %w", name, err)
 	}
 	return n > 0, nil
 }

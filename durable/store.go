@@ -242,7 +242,7 @@ func (s *Store) Tell(ctx context.Context, id string, summary json.RawMessage) er
 	_, err := s.db.exec(ctx, `INSERT INTO {summaries} (run, at, data) VALUES (?, ?, ?)
 		ON CONFLICT (run) DO UPDATE SET at = excluded.at, data = excluded.data`, id, time.Now().UnixMicro(), string(summary))
 	if err != nil {
-		return fmt.Errorf("tell of run %s: %w", id, err)
+		return fmt.Errorf("notify about run %s: %w", id, err)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ type Right string
 const (
 	SeeReplication    Right = "read the replication status"
 	ManageReplication Right = "start, stop and change replication"
-	ResetReplication  Right = "forget a source of replication"
+	ResetReplication  Right = "remove a source of replication"
 	SwitchReadOnly    Right = "make a server read-only or writable"
 	SetVariable       Right = "set a global variable" // Of: its name
 	KeepVariable      Right = "persist a variable over a restart"
@@ -20,7 +20,7 @@ const (
 	CloneServer       Right = "replace a server's data by a clone"
 	ReadTables        Right = "read tables"                        // Of: a namespace
 	WriteTables       Right = "read and write tables"              // Of: a namespace
-	MakeTables        Right = "make and drop tables"               // Of: a namespace
+	MakeTables        Right = "create and drop tables"             // Of: a namespace
 	AlterTables       Right = "change tables"                      // Of: a namespace
 	CopyTables        Right = "copy tables while they are written" // Of: a namespace
 	ReadBinaryLog     Right = "read the binary log as a replica does"

@@ -90,7 +90,7 @@ var (
 	// ErrNotRunning says that a machine does not run, and cannot do what was asked for before it does.
 	ErrNotRunning = errors.New("the machine is not running")
 	// ErrNotFenced says that the machine which had the volume may still run, and serve what it wrote elsewhere.
-	ErrNotFenced = errors.New("the machine that it was detached from by force has not been seen stopped")
+	ErrNotFenced = errors.New("the machine that it was detached from by force is not known to be stopped")
 	// ErrNotAttached says that a machine does not have the volume.
 	ErrNotAttached = errors.New("the volume is not attached to this machine")
 )
@@ -124,7 +124,7 @@ func WithSerial(machine string, all []BlockDevice, serials ...string) (d BlockDe
 		switch {
 		case other.Serial == "" || !slices.Contains(serials, other.Serial):
 		case there:
-			return BlockDevice{}, false, hint.With(fmt.Errorf("%s and %s of %s both tell the serial number %s", d.Path, other.Path, machine, d.Serial),
+			return BlockDevice{}, false, hint.With(fmt.Errorf("%s and %s of %s both report the serial number %s", d.Path, other.Path, machine, d.Serial),
 				"of two paths to one disk, name the device that multipath has made of them (/dev/mapper/...); detach a disk that is a copy of another, or give it a serial number of its own; two disks of one controller are told apart by their devices alone: name the device")
 		default:
 			d, there = other, true

@@ -38,7 +38,7 @@ mount /dev/vda swap
 	}
 	copied := append(got, BlockDevice{Path: "/dev/sdz", Serial: "vol0123456789abcdef0"})
 	_, there, err := WithSerial("db1", copied, "vol0123456789abcdef0")
-	if err == nil || there || !strings.Contains(err.Error(), "/dev/nvme0n1 and /dev/sdz of db1 both tell the serial number vol0123456789abcdef0") || hint.Of(err) == "" {
+	if err == nil || there || !strings.Contains(err.Error(), "/dev/nvme0n1 and /dev/sdz of db1 both report the serial number vol0123456789abcdef0") || hint.Of(err) == "" {
 		t.Errorf("of two disks with one serial number: %v, %v", there, err)
 	}
 	if _, err := parseDevices("device vda many\n"); err == nil {

@@ -64,7 +64,7 @@ type AWS struct {
 	Region  string        `yaml:"region" doc:"The region, such as ap-northeast-2. Default: from the configuration of the AWS command line."`
 	Profile string        `yaml:"profile" doc:"The profile of the AWS command line. Default: its default profile."`
 	Aurora  string        `yaml:"aurora" doc:"The identifier of the Aurora cluster that this cluster is."`
-	Every   time.Duration `yaml:"every" doc:"How long a step waits between two looks at an instance that it changes. AWS throttles whole accounts: longer where many are changed. Default: 10s."`
+	Every   time.Duration `yaml:"every" doc:"How long a step waits between two checks of an instance that it changes. AWS throttles whole accounts: longer where many are changed. Default: 10s."`
 }
 
 // Account is who logs in.

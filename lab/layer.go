@@ -81,7 +81,7 @@ func (l *layer) layOver(ctx context.Context, n engine.Node) error {
 		Dir: n.Dir, Log: layerLog(n), Mark: layerMark(n),
 	})
 	if err != nil {
-		return fmt.Errorf("lay the file system over its data: %w", err)
+		return fmt.Errorf("mount the file system over its data: %w", err)
 	}
 	l.process = p
 	if err := l.await(ctx, n); err != nil {
@@ -105,9 +105,9 @@ func (l *layer) await(ctx context.Context, n engine.Node) error {
 		}
 		if !alive {
 			said, _ := infra.Tail(ctx, l.deps.Machine, layerLog(n), 1<<10) // if it cannot be read it said nothing
-			return "", fmt.Errorf("lay the file system over its data: %s", strings.TrimSpace(string(said)))
+			return "", fmt.Errorf("mount the file system over its data: %s", strings.TrimSpace(string(said)))
 		}
-		return "the file system is not over its data yet", nil
+		return "the file system is not mounted over its data yet", nil
 	})
 }
 
@@ -130,10 +130,10 @@ func (l *layer) end(ctx context.Context, n engine.Node, signal string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := l.process.Signal(ctx, signal); err != nil && !errors.Is(err, infra.ErrGone) {
-		return fmt.Errorf("%s: take the file system from its data: %w", n.Name, err)
+		return fmt.Errorf("%s: unmount the file system from its data: %w", n.Name, err)
 	}
 	if err := l.process.Wait(ctx); err != nil {
-		return fmt.Errorf("%s: take the file system from its data: %w", n.Name, err)
+		return fmt.Errorf("%s: unmount the file system from its data: %w", n.Name, err)
 	}
 	l.process = nil
 	return nil

@@ -80,7 +80,7 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 	if err != nil {
 		s.Broken = err.Error()
 		if errors.Is(err, ErrNoCluster) {
-			s.Broken = "its creation was cut off, or has just begun: it has no record"
+			s.Broken = "its creation was interrupted, or has just begun: it has no record"
 		}
 		for _, node := range slices.Sorted(maps.Keys(running)) {
 			s.Nodes = append(s.Nodes, NodeStatus{Name: node, State: Running, PID: running[node].ID()})

@@ -55,7 +55,7 @@ func (l *layer) forget(ctx context.Context, n engine.Node) (f forgetful.Forgotte
 		return f, fmt.Errorf("drop the unsynced writes: %w\n%s", err, said)
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return f, fmt.Errorf("read what was forgotten: %w", err)
+		return f, fmt.Errorf("read which writes were lost: %w", err)
 	}
 	return f, nil
 }

@@ -89,7 +89,7 @@ func thaw(ctx context.Context, p infra.Process) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), thawTime)
 	defer cancel()
 	if err := p.Signal(ctx, "CONT"); err != nil && !errors.Is(err, infra.ErrGone) {
-		return fmt.Errorf("let it go on: %w", err)
+		return fmt.Errorf("continue the process: %w", err)
 	}
 	return nil
 }

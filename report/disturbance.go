@@ -104,7 +104,7 @@ func (d *disturbance) sentence() string {
 	if c := d.throughput(); c.worse > 0 {
 		s += " and was " + c.back()
 	} else {
-		s = "no fall of throughput was found among the baseline's own swings"
+		s = "no fall of throughput was found beyond the baseline's own variation"
 		if d.Open && d.Undone == 0 && d.LostOps < 0.5 {
 			s += ", and every requested operation was done"
 		}

@@ -33,17 +33,17 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 		change func(*analyze.Impact)
 		want   string
 	}{
-		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": no fall of throughput was found among the baseline's own swings, and every requested operation was done" + rose + "."},
-		{"a closed loop", slow, ": no fall of throughput was found among the baseline's own swings" + rose + "."},
-		{"what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone = true, 30 }, ": no fall of throughput was found among the baseline's own swings" + rose + "."},
+		{"chance", func(i *analyze.Impact) { slow(i); i.Open = true }, ": no fall of throughput was found beyond the baseline's own variation, and every requested operation was done" + rose + "."},
+		{"a closed loop", slow, ": no fall of throughput was found beyond the baseline's own variation" + rose + "."},
+		{"what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone = true, 30 }, ": no fall of throughput was found beyond the baseline's own variation" + rose + "."},
 		{"a fall", func(i *analyze.Impact) { i.Open, i.Undone, i.LostOps = true, 117, 117 },
 			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 of the requested operations not done."},
 		{"beside what every day fails", func(i *analyze.Impact) { slow(i); i.Open, i.Undone, i.LostOps = true, 4, 2.8 },
-			": no fall of throughput was found among the baseline's own swings" + rose + "; 3 of the requested operations not done beyond the share that the baseline left undone."},
+			": no fall of throughput was found beyond the baseline's own variation" + rose + "; 3 of the requested operations not done beyond the share that the baseline left undone."},
 		{"only errors", func(i *analyze.Impact) {
 			slow(i)
 			i.Spells[0].P99, i.Spells[0].Errors, i.ErrorSeconds = analyze.Course{AsBefore: true}, back(time.Second), 1
-		}, ": no fall of throughput was found among the baseline's own swings; no rise of p99 response was found; 1 second with errors, whose share was as before after 1 s."},
+		}, ": no fall of throughput was found beyond the baseline's own variation; no rise of p99 response was found; 1 second with errors, whose share was as before after 1 s."},
 		{"a fall of a closed loop", func(i *analyze.Impact) { i.LostOps = 117 },
 			": throughput fell to 77 % of the baseline in its worst second and was as before after 3 s" + rose + "; 117 operations fewer than at the rate of the baseline."},
 		{"p99 stays", func(i *analyze.Impact) { i.Spells[0].P99 = not; i.ErrorSeconds = 1 },

@@ -47,18 +47,18 @@ func TestMeaning(t *testing.T) {
 		v    result.Verdict
 		want string
 	}{
-		{result.Verdict{Verdict: p, Claims: claims(p)}, "The expectation holds."},
-		{result.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations hold."},
+		{result.Verdict{Verdict: p, Claims: claims(p)}, "The expectation is met."},
+		{result.Verdict{Verdict: p, Claims: claims(p, p)}, "All 2 expectations are met."},
 		{result.Verdict{Verdict: p}, "This trial has no expectations; it only measured."},
-		{result.Verdict{Verdict: f, Claims: claims(f)}, "The expectation does not hold."},
-		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations does not hold; for 1 more, the data cannot tell yet."},
-		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations do not hold."},
+		{result.Verdict{Verdict: f, Claims: claims(f)}, "The expectation is not met."},
+		{result.Verdict{Verdict: f, Claims: claims(f, p, i)}, "1 of 3 expectations is not met; for 1 more, the data cannot tell yet."},
+		{result.Verdict{Verdict: f, Claims: claims(f, f, p)}, "2 of 3 expectations are not met."},
 		{result.Verdict{Verdict: i, Claims: claims(i, p)}, "The data cannot tell yet about 1 of 2 expectations."},
 		{result.Verdict{Verdict: analyze.Invalid, Claims: claims(p)}, "The measurement is not valid, so its numbers do not answer the question."},
 		{result.Verdict{Verdict: f, ChangeFailed: "the run of own/change failed at step add: no such table", Claims: claims(i, p)},
 			"The run of own/change failed at step add: no such table."},
 		{result.Verdict{Verdict: f, OneRound: true, ChangeFailed: "the run of own/change failed at step add: no such table", Claims: claims(f, p)},
-			"The run of own/change failed at step add: no such table. Until then, 1 of 2 expectations did not hold."},
+			"The run of own/change failed at step add: no such table. Until then, 1 of 2 expectations were not met."},
 		{result.Verdict{Partial: true}, "The trial was interrupted before it was judged, or is still running."},
 	} {
 		if got := meaning(c.v); got != c.want {

@@ -75,17 +75,17 @@ func amount(v result.Verdict) string {
 	case all == 0:
 		return "This trial has no expectations; it only measured."
 	case v.Verdict == analyze.Fail && all == 1:
-		return "The expectation does not hold."
+		return "The expectation is not met."
 	case v.Verdict == analyze.Fail:
-		return fmt.Sprintf("%d of %d expectations %s not hold%s.", count[analyze.Fail], all, do(count[analyze.Fail]), rest(count))
+		return fmt.Sprintf("%d of %d expectations %s not met%s.", count[analyze.Fail], all, are(count[analyze.Fail]), rest(count))
 	case v.Verdict == analyze.Inconclusive && all == 1:
 		return "The data cannot tell yet."
 	case v.Verdict == analyze.Inconclusive:
 		return fmt.Sprintf("The data cannot tell yet about %d of %d expectations.", count[analyze.Inconclusive], all)
 	case all == 1:
-		return "The expectation holds."
+		return "The expectation is met."
 	default:
-		return fmt.Sprintf("All %d expectations hold.", all)
+		return fmt.Sprintf("All %d expectations are met.", all)
 	}
 }
 
@@ -93,7 +93,7 @@ func amount(v result.Verdict) string {
 func failedChange(v result.Verdict, unmet int) string {
 	text := strings.ToUpper(v.ChangeFailed[:1]) + strings.TrimSuffix(v.ChangeFailed[1:], ".") + "."
 	if unmet > 0 {
-		text += fmt.Sprintf(" Until then, %d of %d expectations did not hold.", unmet, len(v.Claims))
+		text += fmt.Sprintf(" Until then, %d of %d expectations were not met.", unmet, len(v.Claims))
 	}
 	return text
 }
@@ -133,11 +133,11 @@ func whys(v result.Verdict) []string {
 	return slices.DeleteFunc(all, func(reason string) bool { return v.ChangeFailed != "" && reason == v.ChangeFailed }) // meaning says it
 }
 
-func do(n int) string {
+func are(n int) string {
 	if n == 1 {
-		return "does"
+		return "is"
 	}
-	return "do"
+	return "are"
 }
 
 func rest(count map[analyze.Answer]int) string {

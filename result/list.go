@@ -87,7 +87,7 @@ func Stamp(dir string, names ...string) string {
 		info, err := os.Stat(filepath.Join(dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			fmt.Fprintf(&b, "%s is not there\n", name)
+			fmt.Fprintf(&b, "%s does not exist\n", name)
 		case err != nil || time.Since(info.ModTime()) < settled:
 			return ""
 		default:

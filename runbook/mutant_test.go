@@ -56,7 +56,7 @@ func TestAnUndoWithoutAnActionIsRefused(t *testing.T) {
 func TestAnEmptyExpressionIsRefused(t *testing.T) {
 	for _, empty := range []string{"${{}}", "${{ }}", "a ${{  }} b"} {
 		_, err := Parse("t.yaml", []byte(strings.Replace(everything, `"${{ inputs.how }}"`, `"`+empty+`"`, 1)), action.Generic())
-		if err == nil || !strings.Contains(err.Error(), "${{ }} holds no expression") {
+		if err == nil || !strings.Contains(err.Error(), "${{ }} contains no expression") {
 			t.Errorf("%s: %v", empty, err)
 		}
 	}

@@ -14,7 +14,7 @@ func TestAValueInSingleQuotesIsRefusedWithItsPlace(t *testing.T) {
 		`echo \' ${{ inputs.n }}`:             "",
 		"# don't\n      echo ${{ inputs.n }}": "",
 		`echo '' ${{ inputs.n }}`:             "",
-		`echo ${{  }}`:                        "holds no expression",
+		`echo ${{  }}`:                        "contains no expression",
 	} {
 		_, err := Parse("r.yaml", []byte("runbook: test/quotes\ninputs: {n: {}}\nsteps:\n  - id: a\n    uses: command\n    with:\n     run: |\n      "+run+"\n"), action.Generic())
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "r.yaml:7:")) {

@@ -267,7 +267,7 @@ func (c *checker) text(text string, s scope, at *document.Node) bool {
 	parts := pieces(text)
 	for i := 1; i < len(parts); i += 2 {
 		if parts[i] == "" {
-			c.refuse(at, "%q: ${{ }} holds no expression", text)
+			c.refuse(at, "%q: ${{ }} contains no expression", text)
 			return false
 		}
 		c.compile(parts[i], s, at)

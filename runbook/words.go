@@ -45,7 +45,7 @@ func oneOf(n *document.Node, what string, known ...string) error {
 
 // Retry is what to do when an attempt fails.
 type Retry struct {
-	Max     int     `yaml:"max" doc:"How many attempts more. Default 0."`
+	Max     int     `yaml:"max" doc:"How many more attempts. Default 0."`
 	Backoff Backoff `yaml:"backoff" doc:"How long to wait between them: 10s, or 10s..2m, doubling. Default 1s..1m."`
 	If      string  `yaml:"if" doc:"An expression over error.text and error.class; when it is false, no retry."`
 }

@@ -29,7 +29,7 @@ func TestOfTwoDisksWithOneSerialNumberNoneIsTaken(t *testing.T) {
 	twice := disked{disks: "device vda 2097152 vol1\ndevice vdb 2097152 vol2\ndevice vdc 2097152 vol1\n"}
 	for _, ref := range []string{"vol-1", "vol1"} {
 		device, err := Resolve(t.Context(), twice, ref)
-		if err == nil || errors.Is(err, infra.ErrNotAttached) || !strings.Contains(err.Error(), "/dev/vda and /dev/vdc of db1 both tell the serial number vol1") ||
+		if err == nil || errors.Is(err, infra.ErrNotAttached) || !strings.Contains(err.Error(), "/dev/vda and /dev/vdc of db1 both report the serial number vol1") ||
 			!strings.Contains(hint.Of(err), "multipath") || !strings.Contains(hint.Of(err), "copy") {
 			t.Errorf("%s: %q, %v (%s)", ref, device, err, hint.Of(err))
 		}

@@ -205,7 +205,7 @@ func StopComparing(ctx context.Context, m infra.Machine, array string) error {
 func order(ctx context.Context, m infra.Machine, array, what string) error {
 	_, err := m.Run(ctx, infra.Command{Path: "sh", Args: []string{"-c", `d=$(readlink -f "$1") && echo "$2" >/sys/block/${d##*/}/md/sync_action`, "sh", array, what}})
 	if err != nil {
-		return fmt.Errorf("have %s do %s: %w", array, what, err)
+		return fmt.Errorf("set the sync_action of %s to %s: %w", array, what, err)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (r Rebuild) keep(ctx context.Context, p seedProgress) error {
 		return err
 	}
 	if err := r.Machine.WriteFile(ctx, progressFile(p.Array), data, 0o600); err != nil {
-		return noRoom(r.Machine, path.Dir(progressFile(p.Array)), fmt.Errorf("keep how far the copy is: %w", err))
+		return noRoom(r.Machine, path.Dir(progressFile(p.Array)), fmt.Errorf("record the progress of the copy: %w", err))
 	}
 	return nil
 }

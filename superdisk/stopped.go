@@ -197,7 +197,7 @@ func (s Stopped) Advise(r Record, now time.Time) Advice {
 
 // Unrecorded is the advice on an array whose record could not be read: which leg it is started from would be a guess.
 func (s Stopped) Unrecorded() Advice {
-	return Advice{true, "the array is stopped, and its record could not be read: whether its legs were in step is not known", "mend what keeps the record from being read; plimsoll superdisk status then names the command that starts the array"}
+	return Advice{true, "the array is stopped, and its record could not be read: whether its legs were in step is not known", "fix what prevents the record from being read; plimsoll superdisk status then names the command that starts the array"}
 }
 
 // Advise says how the data of a disk that is mounted gets onto an array.

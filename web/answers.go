@@ -65,7 +65,7 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 	st := one.State
 	switch {
 	case st.Outcome.Over():
-		return nil, &badRequest{"run " + run + " has ended: " + st.Status(), "it asks for nothing any more: check the run"}
+		return nil, &badRequest{"run " + run + " has ended: " + st.Status(), "nothing waits for approval any more: look at the run"}
 	case st.Outcome != "":
 		return nil, &badRequest{"run " + run + " has failed: no step of it waits for approval", st.ContinueHint(run)}
 	}

@@ -305,7 +305,7 @@ func TestARunWaitsForItsTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := v.begin("test/quick", "orders")
-	if page := v.get("/runs/" + run).body; !strings.Contains(page, "The run waits for its turn.") {
+	if page := v.get("/runs/" + run).body; !strings.Contains(page, "The run waits until the runs that another plimsoll process executes") {
 		t.Errorf("the page does not say that it waits")
 	}
 	if a := v.post("/runs/" + run + "/resume"); a.status != http.StatusConflict {

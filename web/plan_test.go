@@ -142,7 +142,7 @@ func TestThePlanWarnsOfWritersAndLocks(t *testing.T) {
 	v := planView("mysql/set-variable", p, nil)
 	for language, want := range map[words.Language][]string{
 		words.English: {
-			"Several nodes of shop accept writes: n1, n2. If one alone is meant to, make the others read-only first.", "Locked: run 7 holds shop",
+			"Several nodes of shop accept writes: n1, n2. If only one of them should, make the others read-only first.", "Locked: run 7 holds shop",
 			"Plimsoll cannot tell whether another run holds cluster stock (n3 refuses)", "Caution: n1 stands in depot too",
 		},
 		words.Korean: {"shop의 여러 노드가 쓰기를 받습니다: n1, n2.", "잠김: run 7 holds shop", "stock 클러스터를", "(n3 refuses)", "주의: n1 stands in depot too"},

@@ -86,7 +86,7 @@ func clockFits(node string, now, asked, answered time.Time) error {
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("the clock of the machine of node %s says %s, %s %s ours: of two writes to a row the one with the later timestamp wins, so writes to this node would wrongly win, or be lost",
+		Reason: fmt.Sprintf("the clock of the machine of node %s says %s, %s %s the clock of this host: of two writes to a row the one with the later timestamp wins, so writes to this node would wrongly win, or be lost",
 			node, now.Format(time.DateTime), off.Round(time.Second), way),
 		Advice: "the node was not started, and the data of the others is safe. Set the clock that is wrong (chronyc makestep; plimsoll machine check compares them), then plimsoll runbook resume RUN",
 	}

@@ -235,7 +235,7 @@ func TestAdviceAboutARing(t *testing.T) {
 		"its machine's clock is off": func(t *testing.T) {
 			h := gone(t)
 			h.clock = h.clock.Add(time.Hour)
-			says(t, advised(t, refusalOf(t, &mayReturn{Node: "n2"}, h.on()), "ahead of ours"), `Set the clock that is wrong \(chronyc makestep; .*\), then plimsoll runbook resume RUN`)
+			says(t, advised(t, refusalOf(t, &mayReturn{Node: "n2"}, h.on()), "ahead of the clock of this host"), `Set the clock that is wrong \(chronyc makestep; .*\), then plimsoll runbook resume RUN`)
 			h.clock = time.Now().Truncate(time.Second)
 			opens(t, &mayReturn{Node: "n2"}, h.on(), action.Needed)
 		},

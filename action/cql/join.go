@@ -31,7 +31,7 @@ const (
 type join struct {
 	Node       string `yaml:"node,required" doc:"The empty node."`
 	Replaces   string `yaml:"replaces" doc:"The dead node that it replaces. Default: none, so the ring grows."`
-	AcceptLoss string `yaml:"accept_loss" doc:"With replaces: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
+	AcceptLoss string `yaml:"accept_loss" doc:"With replaces: keyspaces, separated by commas, of which the dead node may have had the only replica. Default: none."`
 }
 
 var (

@@ -53,7 +53,7 @@ func (m *mayReturn) was() string {
 }
 
 // unsure is the observation why Plimsoll cannot tell whether a node may come back.
-const unsure = "in doubt"
+const unsure = "not known"
 
 // Check always finds it needed: its output is what later steps go by.
 func (m *mayReturn) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {

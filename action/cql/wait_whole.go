@@ -20,7 +20,7 @@ var wholeAction = action.Action{
 
 type whole struct {
 	But        string `yaml:"but" doc:"A node that will be replaced and is therefore down. Refused while it is alive. Default: none."`
-	AcceptLoss string `yaml:"accept_loss" doc:"With but: keyspaces, with commas between them, of which the dead node may have had the only replica. Default: none."`
+	AcceptLoss string `yaml:"accept_loss" doc:"With but: keyspaces, separated by commas, of which the dead node may have had the only replica. Default: none."`
 	Joins      string `yaml:"joins" doc:"A node that will join and is therefore not a member yet. Default: none."`
 	Alone      bool   `yaml:"alone" doc:"Refuse while another node joins, leaves or moves, which may take hours. Default: wait for it."`
 }

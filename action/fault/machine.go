@@ -105,7 +105,7 @@ var cutAction = action.Action{
 
 type cut struct {
 	onMachine
-	Cut bool `yaml:"cut" doc:"false repairs it. Default true."`
+	Cut bool `yaml:"cut" doc:"false connects it again. Default true."`
 }
 
 var _ action.Undoer = (*cut)(nil)

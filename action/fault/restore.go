@@ -9,7 +9,7 @@ import (
 
 var restoreAction = action.Action{
 	Name: "fault.restore", Version: 1,
-	About: "Brings all nodes back to the data that was kept of them, as a restore from a snapshot does: what was written since is lost. In a trial, and in a lab whose data was kept.",
+	About: "Brings all nodes back to the data that was kept of them, as a restore from a snapshot does: what was written since is lost. Only in a trial, and in a lab of whose data a copy was kept.",
 	New:   func() action.Task { return &restore{} },
 }
 

@@ -33,7 +33,7 @@ func offered[T any](ctx context.Context, on *cluster.Cluster, node, what string)
 
 var powerAction = action.Action{
 	Name: "fault.power-fail", Version: 1,
-	About: "Ends a node's server as a loss of power would: it is killed, and everything that it had not synced is lost. In a lab with forgetful: true.",
+	About: "Ends a node's server as a loss of power would: it is killed, and everything that it had not synced is lost. Only in a lab with forgetful: true.",
 	New:   func() action.Task { return &powerFail{} },
 }
 
@@ -72,7 +72,7 @@ func (p *powerFail) Act(ctx context.Context, on *cluster.Cluster, _ action.Call)
 
 var diskAction = action.Action{
 	Name: "fault.change-disk", Version: 1,
-	About: "Gives a node's disk other limits while its server runs, as a cloud modifies a volume, but at once. In a lab with a disk.",
+	About: "Gives a node's disk other limits while its server runs, as a cloud modifies a volume, but at once. Only in a lab with a disk.",
 	New:   func() action.Task { return &changeDisk{} },
 }
 

@@ -21,8 +21,8 @@ func TestAnUndoLeavesWhatOthersHaveAskedForSince(t *testing.T) {
 		want       string
 		remains    bool // and the undo of the steps before it goes on
 	}{
-		"kube.scale":         {"members: 4", "spec.replicas", 6, "the number of members of MariaDB db/shop: it is 6 now, and was left so", true},
-		"kube.set-parameter": {`{name: max_connections, value: "300"}`, "spec.myCnf", "[mariadb]\nmax_connections=700\n", "max_connections of MariaDB db/shop: it is 700 now, and was left so", true},
+		"kube.scale":         {"members: 4", "spec.replicas", 6, "the number of members of MariaDB db/shop: it is 6 now, and the undo left it so", true},
+		"kube.set-parameter": {`{name: max_connections, value: "300"}`, "spec.myCnf", "[mariadb]\nmax_connections=700\n", "max_connections of MariaDB db/shop: it is 700 now, and the undo left it so", true},
 		"kube.switchover":    {"pod: shop-2", "spec.replication.primary.podIndex", 1, "the primary of MariaDB db/shop: it is shop-1 now", false},
 	} {
 		t.Run(name, func(t *testing.T) {

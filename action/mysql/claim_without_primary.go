@@ -93,16 +93,16 @@ func (l *locks) sessions() map[string]engine.Session {
 // errLockedAnew says that a run which slept has locks that it did not have before: another may have had them meanwhile, and given them back
 // without a trace, as a server that takes no writes keeps none.
 var errLockedAnew error = &engine.Error{
-	Kind: engine.Unavailable, Text: "the cluster had no primary, and does not tell whether another run held it while this process was suspended",
+	Kind: engine.Unavailable, Text: "the cluster had no primary, and does not tell whether another run held the cluster while this process was suspended",
 }
 
 // errPrimaryChanged says that a run which was suspended finds another primary than the one that has its claim.
 var errPrimaryChanged error = &engine.Error{
-	Kind: engine.Unavailable, Text: "another node is the primary than the one that has the claim of this run, and the cluster does not tell whether another run held it while this process was suspended",
+	Kind: engine.Unavailable, Text: "the primary is no longer the node that has the claim of this run, and the cluster does not tell whether another run held the cluster while this process was suspended",
 }
 
 func (l *locks) takeOne(ctx context.Context, on *cluster.Cluster, node string, c action.Claim) error {
-	var last error = &engine.Error{Kind: engine.Conflict, Text: "node " + node + ": its lock changes hands"}
+	var last error = &engine.Error{Kind: engine.Conflict, Text: "node " + node + ": other connections keep taking its lock"}
 	for range 3 { // a connection from before may have been cut, and one that has the lock may end
 		session, err := l.session(ctx, on, node)
 		if err != nil {

@@ -55,7 +55,7 @@ func TestOfAVariableEachValueIsPutBackForItself(t *testing.T) {
 		"as it was left":        {"83", "83", "151", "", nil},
 		"the live value since":  {"90", "83", "90", "", []string{"the value of max_connections of node n1: it is 90 now"}},
 		"the kept value since":  {"83", "91", "151", "91", []string{"the persisted value of max_connections of node n1: it is 91 now", "it was unset before"}},
-		"both were set since":   {"90", "91", "90", "91", []string{"the value is 90, was made 83 and was 151 before", "the persisted value is 91, was made 83 and was unset before"}},
+		"both were set since":   {"90", "91", "90", "91", []string{"the value is 90; this run changed it to 83, and it was 151 before", "the persisted value is 91; this run changed it to 83, and it was unset before"}},
 		"back as before, alone": {"151", "83", "151", "", nil},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -376,10 +376,10 @@ func (v *variable) remains(since []setSince) error {
 	}
 	var each []string
 	for _, s := range since {
-		each = append(each, fmt.Sprintf("the %s is %s, was made %s and was %s before", s.what(), s.now, s.left, s.before))
+		each = append(each, fmt.Sprintf("the %s is %s; this run changed it to %s, and it was %s before", s.what(), s.now, s.left, s.before))
 	}
 	return &action.Remains{What: fmt.Sprintf("%s of node %s", v.Name, v.Node),
-		Why: "somebody changed it since, or a restart did, and it was left so: " + strings.Join(each, "; ")}
+		Why: "somebody has changed it since, or a restart did, and the undo left it so: " + strings.Join(each, "; ")}
 }
 
 // orUnset says in words that a value is kept nowhere.

@@ -52,12 +52,12 @@ func (a *deleteClone) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 // make: somebody uses it.
 func mayDelete(ctx context.Context, r *aws.RDS, c aws.Aurora) error {
 	if err := c.Clone(); err != nil {
-		return &hint.PermanentError{Reason: err.Error(), Advice: "if it is not needed, delete it by hand: aws rds delete-db-cluster"}
+		return &hint.PermanentError{Reason: err.Error(), Advice: "if it is not needed, delete it by hand: aws rds delete-db-cluster --db-cluster-identifier " + c.ID + " --final-db-snapshot-identifier " + c.ID + "-final"}
 	}
 	if c.Protected {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("clone %s has deletion protection, so it is not deleted", c.ID),
-			Advice: "if it is not needed, take that off first: aws rds modify-db-cluster --no-deletion-protection",
+			Advice: "if it is not needed, remove the protection first: aws rds modify-db-cluster --db-cluster-identifier " + c.ID + " --no-deletion-protection",
 		}
 	}
 	members, err := r.Members(ctx, c.ID)
@@ -65,7 +65,7 @@ func mayDelete(ctx context.Context, r *aws.RDS, c aws.Aurora) error {
 		if i.Tags[aws.TokenTag] != c.Tags[aws.TokenTag] {
 			return &hint.PermanentError{
 				Reason: fmt.Sprintf("clone %s has an instance %s that was not created with it, so it is not deleted", c.ID, i.ID),
-				Advice: "if that instance is not needed, delete it first: aws rds delete-db-instance",
+				Advice: "if that instance is not needed, delete it first: aws rds delete-db-instance --db-instance-identifier " + i.ID,
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func (a api) removeCluster(ctx context.Context, r *aws.RDS, id string, c action.
 		if err == nil && is.Status != "deleting" {
 			err = r.DeleteCluster(ctx, id)
 		}
-		return false, fmt.Sprintf("the end of cluster %s, which is %s", id, is.Status), err
+		return false, fmt.Sprintf("the deletion of cluster %s, which is %s", id, is.Status), err
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 func auroraDeleteExpiredClones(at api) action.Action {
 	return action.Action{
 		Name: "aurora.delete-expired-clones", Version: 1,
-		About: "Deletes every clone of the account and region that a Plimsoll created, whichever, and whose deadline has passed. One that cannot be deleted, such as one with deletion protection or with an instance that somebody added, is left and named.",
+		About: "Deletes every clone of the account and region that any Plimsoll created and whose deadline has passed. One that cannot be deleted, such as one with deletion protection or with an instance that somebody added, is left and named.",
 		New:   func() action.Task { return &deleteExpired{api: at} },
 	}
 }
@@ -105,7 +105,7 @@ func (a *deleteExpired) Verify(ctx context.Context, on *cluster.Cluster, output 
 	left, _ := output[action.LeftOut].(map[string]any)
 	for _, c := range all {
 		if _, known := left[c.ID]; !known {
-			return &hint.PermanentError{Reason: "clone " + c.ID + " is there still, needed until " + c.Tags[aws.DeleteAfterTag]}
+			return &hint.PermanentError{Reason: "clone " + c.ID + " still exists, needed until " + c.Tags[aws.DeleteAfterTag]}
 		}
 	}
 	return err

@@ -17,7 +17,7 @@ import (
 func auroraAddReader(at api) action.Action {
 	return action.Action{
 		Name: "aurora.add-reader", Version: 2,
-		About: "Creates a reader in an Aurora cluster and waits until it answers. While its cache is cold it is kept out of the cluster's custom endpoints and takes over last; aurora.serve lets it in.",
+		About: "Creates a reader in an Aurora cluster and waits until it answers. While its cache is cold it is in none of the cluster's custom endpoints and takes over last; aurora.serve adds it to them.",
 		New:   func() action.Task { return &reader{onInstance: onInstance{api: at}} },
 	}
 }

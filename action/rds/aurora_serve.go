@@ -17,7 +17,7 @@ import (
 func auroraServe(at api) action.Action {
 	return action.Action{
 		Name: "aurora.serve", Version: 1,
-		About: "Lets a reader of an Aurora cluster into its custom endpoints and gives it its place in the order in which readers take over. It is warm by then.",
+		About: "Adds a reader to the custom endpoints of its Aurora cluster and sets its promotion tier. Warm the reader before.",
 		New:   func() action.Task { return &serve{onInstance: onInstance{api: at}, Tier: 1} },
 	}
 }

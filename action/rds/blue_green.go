@@ -140,7 +140,7 @@ func (a *blueGreen) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 		if errors.Is(err, aws.ErrNotFound) {
 			return true, "", nil
 		}
-		return false, "the end of deployment " + a.Name, err
+		return false, "the deletion of deployment " + a.Name, err
 	})
 }
 

@@ -107,7 +107,7 @@ func (a *blueGreenSwitch) await(ctx context.Context, r *aws.RDS, c action.Call) 
 		return failed || d.Status == aws.BlueGreenSwitched, "the switchover, which is " + d.Status, nil
 	})
 	if err == nil && failed {
-		return hint.With(fmt.Errorf("RDS rolled back the switchover of %s: nothing has changed", a.Name), "read its status details: aws rds describe-blue-green-deployments")
+		return hint.With(fmt.Errorf("RDS rolled back the switchover of %s: nothing has changed", a.Name), "its status details tell why: aws rds describe-blue-green-deployments --filters Name=blue-green-deployment-name,Values="+a.Name)
 	}
 	return err
 }

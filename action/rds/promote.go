@@ -66,7 +66,7 @@ func (a *promotion) Act(ctx context.Context, on *cluster.Cluster, c action.Call)
 	}
 	err = a.api.await(ctx, r, i.ID, c, func(now aws.Instance) string {
 		if now.Source != "" {
-			return fmt.Sprintf("instance %s to leave %s", i.ID, now.Source)
+			return fmt.Sprintf("instance %s to stop replicating from %s", i.ID, now.Source)
 		}
 		return ""
 	})

@@ -79,7 +79,7 @@ func (o onInstance) id(ctx context.Context, on *cluster.Cluster) (string, error)
 	if n.Instance == "" {
 		return "", &hint.PermanentError{
 			Reason: fmt.Sprintf("Plimsoll does not know which instance of RDS node %s is", n.Name),
-			Advice: "write instance: NAME beside the node in plimsoll.yaml",
+			Advice: "write instance: NAME under the node in plimsoll.yaml",
 		}
 	}
 	return n.Instance, nil
@@ -115,7 +115,7 @@ func foreign(i aws.Instance, own ...string) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("instance %s has pending changes for its maintenance window, and a change now would apply them too: %s", i.ID, strings.Join(others, ", ")),
-		Advice: "apply them on purpose or revert them first, with aws rds modify-db-instance",
+		Advice: "apply them on purpose or revert them first: aws rds modify-db-instance --db-instance-identifier " + i.ID + ", with the option of each and --apply-immediately",
 	}
 }
 

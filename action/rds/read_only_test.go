@@ -87,7 +87,7 @@ func TestASharedGroupDoesNotOpenAReplica(t *testing.T) {
 			}
 		}
 	}
-	const said = "not looked at, because RDS does not know their instances: n9"
+	const said = "not checked, because RDS does not know their instances: n9"
 	f, err := other.Check(t.Context(), w.on)
 	if err != nil || f.Reason != said {
 		t.Errorf("found %+v, %v, want that n9 is passed over", f, err)

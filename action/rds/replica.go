@@ -21,7 +21,7 @@ func createReplica(at api) action.Action {
 type replica struct {
 	onInstance
 	Name  string `yaml:"name,required" doc:"The new instance's name in RDS."`
-	Class string `yaml:"class" doc:"Default: as its source."`
+	Class string `yaml:"class" doc:"The class of the new instance. Default: that of its source."`
 }
 
 var (
@@ -95,7 +95,7 @@ func (a *replica) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) 
 		}
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("instance %s replicates from no instance any more: it is a standalone primary now, and is not deleted", i.ID),
-			Advice: "keep it; if it and its data are not needed, delete it by hand: aws rds delete-db-instance",
+			Advice: "keep it; if it and its data are not needed, delete it by hand: aws rds delete-db-instance --db-instance-identifier " + i.ID + " --final-db-snapshot-identifier " + i.ID + "-final",
 		}
 	})
 }
@@ -136,7 +136,7 @@ func (a api) remove(ctx context.Context, r *aws.RDS, id string, c action.Call, m
 		if errors.Is(err, aws.ErrNotFound) {
 			return true, "", nil
 		}
-		return false, fmt.Sprintf("the end of instance %s, which is %s", id, i.Status), err
+		return false, fmt.Sprintf("the deletion of instance %s, which is %s", id, i.Status), err
 	})
 }
 

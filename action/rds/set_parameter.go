@@ -25,7 +25,7 @@ type parameter struct {
 	Name  string `yaml:"name,required" doc:"The parameter's name in RDS, such as max_connections."`
 	Value string `yaml:"value,required" doc:"The value in RDS's form: numbers in plain bytes, 0 and 1 for off and on."`
 	Alone bool   `yaml:"alone" doc:"Look at the node's own server only, not at all of the group's: for read_only beside a server that AWS itself keeps read-only. Default false."`
-	Lasts bool   `yaml:"lasts" doc:"Do not undo the step once it is done: what it belongs to is not undone either. Default false."`
+	Lasts bool   `yaml:"lasts" doc:"Do not undo the step once it is done, because the step that needs it is not undone either. Default false."`
 }
 
 var (
@@ -100,7 +100,7 @@ func (s sharing) passedOver() string {
 	if len(s.unknown) == 0 {
 		return ""
 	}
-	return "not looked at, because RDS does not know their instances: " + strings.Join(s.unknown, ", ")
+	return "not checked, because RDS does not know their instances: " + strings.Join(s.unknown, ", ")
 }
 
 // mayOpen refuses a read_only with which a server of the group would take writes beside a primary, as mysql.set-variable refuses it for one.
@@ -253,7 +253,7 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 		case err != nil:
 			return err
 		case f.State == action.Satisfied:
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s stays %s, which belongs to what is not undone", a.Name, a.Value), Advice: fmt.Sprintf("rds/set-parameter -i node=%s -i name=%s changes it", a.Node, a.Name)}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s stays %s, because the step that needs it is not undone", a.Name, a.Value), Advice: fmt.Sprintf("rds/set-parameter -i node=%s -i name=%s changes it", a.Node, a.Name)}
 		}
 	}
 	before, _ := c.Before[a.Name].(string)
@@ -269,7 +269,7 @@ func (a *parameter) Undo(ctx context.Context, on *cluster.Cluster, c action.Call
 		return action.ChangedSince(a.Name+" of parameter group "+i.ParameterGroup, now, a.Value, before)
 	}
 	if before == "" || before == orDefault("") {
-		return &hint.PermanentError{Reason: a.Name + " had no explicit value before", Advice: "aws rds reset-db-parameter-group resets it to the engine's default"}
+		return &hint.PermanentError{Reason: a.Name + " had no explicit value before", Advice: "to reset it to the engine's default: aws rds reset-db-parameter-group --db-parameter-group-name " + i.ParameterGroup + " --parameters ParameterName=" + a.Name + ",ApplyMethod=pending-reboot"}
 	}
 	back := *a
 	back.Value = before

@@ -57,7 +57,7 @@ func (r *rebalance) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		return f, err
 	}
 	if alone := c.alone(); c.Paired && len(alone) > 0 {
-		return f, &hint.PermanentError{Reason: "leaves work in pairs, and without a partner is " + strings.Join(alone, ", "),
+		return f, &hint.PermanentError{Reason: "leaves work in pairs, and these have no partner: " + strings.Join(alone, ", "),
 			Advice: "add a leaf to the other availability group first"}
 	}
 	return f, nil

@@ -279,7 +279,7 @@ func TestRedundancyIsKept(t *testing.T) {
 
 	act(t, on, "singlestore.create-node", "leaf: "+newLeaf)
 	act(t, on, "singlestore.add-leaf", "leaf: "+newLeaf)
-	refuses(t, on, "singlestore.rebalance", "{}", "without a partner is "+newLeaf)
+	refuses(t, on, "singlestore.rebalance", "{}", "these have no partner: "+newLeaf)
 
 	task := bind(t, "singlestore.remove-leaf", "leaf: "+singlestoretest.Leaf(1))
 	f, err := task.Check(t.Context(), on.ReadOnly())

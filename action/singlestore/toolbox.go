@@ -95,7 +95,7 @@ func parseNodes(out []byte, address string) (*node, error) {
 
 // onServer is what the actions on one server take.
 type onServer struct {
-	Leaf string `yaml:"leaf,required" doc:"host:port, by which the other nodes reach it and with the host's name in sdb-admin."`
+	Leaf string `yaml:"leaf,required" doc:"host:port of the server: the host as sdb-admin names it, and the port at which the other nodes reach it."`
 }
 
 // Validate refuses what is no address.

@@ -57,7 +57,7 @@ func awaitsDisk(ctx context.Context, on *cluster.Cluster, m infra.Machine, node,
 }
 
 func awaits(r action.CheckResult, what string, a action.Awaits) action.CheckResult {
-	r.State, r.Reason, r.Awaits = action.Needed, what+"; an earlier step brings it", append(r.Awaits, a)
+	r.State, r.Reason, r.Awaits = action.Needed, what+"; an earlier step attaches it", append(r.Awaits, a)
 	return r
 }
 

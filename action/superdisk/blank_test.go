@@ -125,7 +125,7 @@ func TestAnXFSThatWasHalfMadeIsUndone(t *testing.T) {
 				m.pages[array] = append(make([]byte, 126), 1)
 			}
 			task := m.task(name, "local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt")
-			if r, err := task.Check(t.Context(), m.cluster(nil)); err != nil || !strings.Contains(r.Reason, "its XFS was not finished, and is made anew") {
+			if r, err := task.Check(t.Context(), m.cluster(nil)); err != nil || !strings.Contains(r.Reason, "its XFS is incomplete, and is created again") {
 				t.Errorf("its plan: %+v, %v", r, err)
 			}
 			m.ran = nil

@@ -75,8 +75,8 @@ func toldApart(ctx context.Context, m infra.Machine, device, other string) error
 		return nil
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s and %s of %s both tell the serial number %s, by which Plimsoll records which leg is in step", device, other, m.Name(), serials[device]),
-		Advice: "if one is a copy of the other, detach it or give it a serial number of its own; use two disks that tell different serial numbers, or none",
+		Reason: fmt.Sprintf("%s and %s of %s both report the serial number %s, by which Plimsoll records which leg is in step", device, other, m.Name(), serials[device]),
+		Advice: "if one is a copy of the other, detach it or give it a serial number of its own; use two disks that report different serial numbers, or none",
 	}
 }
 
@@ -132,7 +132,7 @@ func (c *create) halfMade(ctx context.Context, m infra.Machine, a superdisk.Arra
 	if err != nil || !half {
 		return "", err
 	}
-	return "its XFS was not finished, and is made anew", nil
+	return "its XFS is incomplete, and is created again", nil
 }
 
 // own says that an array consists of these two legs.

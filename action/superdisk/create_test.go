@@ -54,9 +54,9 @@ func TestTwoDisksWithOneSerialNumberAreNotLegsOfOneArray(t *testing.T) {
 	m.said["device $d"], m.said["readlink -f"], m.fails["blkid -p -O"] = "device ubda 2097152 S1\ndevice ubdb 2097152 S1\n", "size 2097152\n", 2
 	create := m.task("superdisk.create", "local: /dev/ubda", "network: /dev/ubdb", "mount: /run/mnt")
 	_, err := create.Check(t.Context(), m.cluster(nil))
-	refused(t, err, "/dev/ubda and /dev/ubdb of local both tell the serial number S1")
+	refused(t, err, "/dev/ubda and /dev/ubdb of local both report the serial number S1")
 	_, err = m.task("superdisk.create", "local: S1", "network: /dev/ubdb", "mount: /run/mnt").Check(t.Context(), m.cluster(nil))
-	refused(t, err, "/dev/ubda and /dev/ubdb of local both tell the serial number S1")
+	refused(t, err, "/dev/ubda and /dev/ubdb of local both report the serial number S1")
 	if m.did("mdadm") {
 		t.Errorf("ran %q", m.ran)
 	}
@@ -69,9 +69,9 @@ func TestTwoDisksWithOneSerialNumberAreNotLegsOfOneArray(t *testing.T) {
 	m.said["device $d"] = "device ubda 2097152 S1\ndevice ubdc 2097152 S1\n"
 	rebuild := m.task("superdisk.rebuild", "leg: network", "volume: /dev/ubdc")
 	_, err = rebuild.Check(t.Context(), m.cluster(nil))
-	refused(t, err, "/dev/ubdc and /dev/ubda of local both tell the serial number S1")
+	refused(t, err, "/dev/ubdc and /dev/ubda of local both report the serial number S1")
 	_, err = rebuild.Act(t.Context(), m.cluster(nil), call())
-	refused(t, err, "/dev/ubdc and /dev/ubda of local both tell the serial number S1")
+	refused(t, err, "/dev/ubdc and /dev/ubda of local both report the serial number S1")
 }
 
 // An array that is mounted elsewhere is not created by mounting nothing.

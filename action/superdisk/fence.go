@@ -88,7 +88,7 @@ func (f *fence) owner(ctx context.Context, on *cluster.Cluster, h cluster.Host, 
 			}
 		}
 		err = &hint.PermanentError{Reason: fmt.Sprintf("the machine of %s is %s, and volume %s is attached to %s", f.Node, id, v.ID, v.Machine),
-			Advice: "name the machine of the lost node by its id: the machine that has the volume must be stopped, and seen stopped"}
+			Advice: "name the machine of the lost node by its id: the machine that has the volume must be stopped, and verified to be stopped"}
 	}
 	return err
 }

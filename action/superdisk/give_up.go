@@ -56,7 +56,7 @@ func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	}
 	r := action.CheckResult{State: action.Needed, Observed: facts(a, true), Intended: action.Facts{"network leg": fmt.Sprintf("detached when it has not answered for %s", g.After)}}
 	if on.Volumes == nil {
-		return r, &hint.PermanentError{Reason: fmt.Sprintf("no provider is known that detaches the volumes of %s", on.Name), Advice: "detach it yourself with the provider's own tool"}
+		return r, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll knows no provider that detaches the volumes of %s", on.Name), Advice: "detach it yourself with the provider's own tool"}
 	}
 	leg, in := a.Leg(superdisk.Network)
 	if !in {
@@ -64,7 +64,7 @@ func (g *giveUp) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 		return recorded(ctx, on, a, r)
 	}
 	if leg.Faulty() {
-		r.Reason = "md has given the network leg up and still holds it"
+		r.Reason = "md has marked the network leg as failed, and has not released it"
 		return r, nil
 	}
 	if err := spare(a, leg); err != nil {

@@ -19,7 +19,7 @@ func mountWhole(ctx context.Context, m infra.Machine, array, at string) error {
 	filling, err := superdisk.FillingOf(ctx, m, at)
 	if err == nil && filling == superdisk.Begun {
 		err = &hint.PermanentError{Reason: fmt.Sprintf("%s on %s has only a part of the files: a migration onto it was interrupted", array, m.Name()),
-			Advice: "that migration is to be completed or taken back first: plimsoll runbook status lists its run"}
+			Advice: "complete or undo that migration first: plimsoll runbook status lists its run"}
 	}
 	if err != nil {
 		return errors.Join(err, superdisk.Unmount(ctx, m, at))

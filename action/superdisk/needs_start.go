@@ -21,7 +21,7 @@ type needsStart struct {
 	array
 
 	Mount string `yaml:"mount,required" doc:"Where the array is to be mounted."`
-	UUID  string `yaml:"uuid" doc:"The array's UUID, if it is known: of another array of that name a later step tells. Default: any."`
+	UUID  string `yaml:"uuid" doc:"The array's UUID, if it is known: a later step refuses another array of that name. Default: any."`
 }
 
 func (s *needsStart) Traits() action.Traits {

@@ -124,7 +124,7 @@ func (s *startAlone) leg(ctx context.Context, on *cluster.Cluster, m infra.Machi
 	case super.Slot() < 0:
 		return device, super, &hint.PermanentError{Reason: s.Volume + " is a spare, or was dropped by its array", Advice: "start from the other leg"}
 	case super.Recovering():
-		return device, super, &hint.PermanentError{Reason: s.Volume + " was being brought into step, which did not end: it has only a part", Advice: "start from the other leg"}
+		return device, super, &hint.PermanentError{Reason: s.Volume + " was being brought into step, which did not end: it has only a part of the data", Advice: "start from the other leg"}
 	}
 	return device, super, nil
 }

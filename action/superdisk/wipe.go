@@ -14,7 +14,7 @@ import (
 
 var wipeAction = action.Action{
 	Name: "superdisk.wipe", Version: 3,
-	About: "Makes a disk blank when its array is stopped, because its data is no longer needed: wipes the superblock and the beginning of the file system.",
+	About: "Makes a disk blank whose array is stopped and whose data is no longer needed: wipes the superblock and the beginning of the file system.",
 	New:   func() action.Task { return &wipe{} },
 }
 

@@ -68,7 +68,7 @@ func TestADiskThatIsThereIsNotAttachedAgain(t *testing.T) {
 		"there, by its serial number":       {"vol-1", with, false, action.Satisfied, ""},
 		"there, as a device":                {"/dev/vdb", with, false, action.Satisfied, ""},
 		"not there":                         {"network", without, true, action.Needed, ""},
-		"not there, and no provider":        {"vol-1", without, false, "", "m1 has no disk vol-1, and no provider is known that attaches it"},
+		"not there, and no provider":        {"vol-1", without, false, "", "m1 has no disk vol-1, and Plimsoll knows no provider that attaches it"},
 		"a device that is not there":        {"/dev/vdb", without, true, "", "m1 has no disk /dev/vdb"},
 		"a volume that there is not at all": {"VOL", without, true, action.Needed, "there is no volume VOL; n1 has network (vol-1)"},
 	} {
@@ -121,7 +121,7 @@ func TestOfTwoDisksWithOneSerialNumberNoneIsThere(t *testing.T) {
 	for said, refusal := range map[string]bool{"vol-7": true, "vol7": true, "/dev/vdb": false} {
 		r, err := (&attach{onMachine{Volume: said, Node: "n1"}, true}).Check(t.Context(), attaches(nil, twice))
 		var permanent *hint.PermanentError
-		if refused := errors.As(err, &permanent) && strings.Contains(permanent.Reason, "/dev/vda and /dev/vdb of m1 both tell the serial number vol7") && permanent.Advice != ""; refused != refusal {
+		if refused := errors.As(err, &permanent) && strings.Contains(permanent.Reason, "/dev/vda and /dev/vdb of m1 both report the serial number vol7") && permanent.Advice != ""; refused != refusal {
 			t.Errorf("%s: %+v, %v", said, r, err)
 		}
 	}

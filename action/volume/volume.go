@@ -29,7 +29,7 @@ type onMachine struct {
 func (o onMachine) machine(ctx context.Context, on *cluster.Cluster) (string, error) {
 	if on.Volumes == nil {
 		return "", &hint.PermanentError{
-			Reason: fmt.Sprintf("no provider is known that attaches and detaches the volumes of %s", on.Name),
+			Reason: fmt.Sprintf("Plimsoll knows no provider that attaches and detaches the volumes of %s", on.Name),
 			Advice: "use a lab with machines; on EC2 name the instances of the nodes' machines in plimsoll.yaml (ec2:); elsewhere use a step with command and the provider's own tool",
 		}
 	}
@@ -141,7 +141,7 @@ func (a *attach) present(ctx context.Context, on *cluster.Cluster) (action.Check
 		return r, true, a.stays(ctx, on, m, d)
 	}
 	if on.Volumes == nil || strings.HasPrefix(a.Volume, "/") {
-		return r, false, &hint.PermanentError{Reason: fmt.Sprintf("%s has no disk %s, and no provider is known that attaches it", m.Name(), a.Volume),
+		return r, false, &hint.PermanentError{Reason: fmt.Sprintf("%s has no disk %s, and Plimsoll knows no provider that attaches it", m.Name(), a.Volume),
 			Advice: "attach it first with the provider's own tool, and name it by its serial number (lsblk -o NAME,SIZE,SERIAL) or as a device"}
 	}
 	return r, false, nil
@@ -177,7 +177,7 @@ func (a *attach) stays(ctx context.Context, on *cluster.Cluster, m infra.Machine
 	}
 	f := facts(v)
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s of %s is volume %s, which its provider says is %s, attached to %s: the detach of its disk has not ended", d.Path, m.Name(), v.ID, f["state"], f["attached_to"]),
-		Advice: "wait until the disk is gone, and name the volume by its id: it is then attached again"}
+		Advice: "wait until the machine no longer shows the disk, and name the volume by its id, so that it is attached again"}
 }
 
 func (a *attach) Traits() action.Traits {
@@ -193,7 +193,7 @@ func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	var none noVolume
 	switch {
 	case errors.As(err, &none):
-		r.Observed, r.Reason = nil, fmt.Sprintf("there is no volume %s; an earlier step brings it", a.Volume)
+		r.Observed, r.Reason = nil, fmt.Sprintf("there is no volume %s; an earlier step creates or attaches it", a.Volume)
 		r.Awaits = []action.Awaits{{Any: action.Volume(ctx, on, a.Node, a.Volume), Refusal: err}}
 		return r, nil
 	case err != nil:
@@ -202,7 +202,7 @@ func (a *attach) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case v.Machine != "" && v.Machine != machine:
 		r.Reason = fmt.Sprintf("it is attached to %s, and must be detached there first", v.Machine)
 	case v.ForcedFrom != "" && v.ForcedFrom != machine:
-		r.Reason = fmt.Sprintf("it was detached by force from %s, which must be seen stopped first", v.ForcedFrom)
+		r.Reason = fmt.Sprintf("it was detached by force from %s, which must be stopped, and verified to be stopped, first", v.ForcedFrom)
 	}
 	return r, err
 }
@@ -219,7 +219,7 @@ func (a *attach) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	}
 	err = on.Volumes.Attach(ctx, v.ID, machine)
 	if errors.Is(err, infra.ErrVolumeInUse) || errors.Is(err, infra.ErrNotFenced) {
-		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first; a machine that may still write to it must be stopped, and seen stopped"}
+		return nil, &hint.PermanentError{Reason: err.Error(), Advice: "detach it there first; a machine that may still write to it must be stopped, and verified to be stopped"}
 	}
 	if err == nil && v.Machine == machine && v.State == infra.VolumeInUse { // somebody else has attached it since the check
 		return had(c), nil

@@ -86,7 +86,7 @@ func means(c advise.Cache, fullIn time.Duration) string {
 	case c.Requests == 0:
 		return "it gets no requests, so its memory has no effect now"
 	case float64(c.Size) < full*float64(c.Capacity) && fullIn > 0 && fullIn < 24*time.Hour:
-		return fmt.Sprintf("it is being filled, as after a restart, and at this pace it is full in %s: only then do its counters say something of another size", fullIn.Round(time.Second))
+		return fmt.Sprintf("it is being filled, as after a restart, and at this pace it is full in %s: only then do its counters tell something about another size", fullIn.Round(time.Second))
 	case float64(c.Size) < full*float64(c.Capacity):
 		return "it is not full, so more memory would change nothing"
 	}

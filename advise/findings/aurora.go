@@ -69,7 +69,7 @@ func (a auroraAdvice) finding() advise.Finding {
 	}
 	switch {
 	case !standard.Known() || !optimized.Known():
-		f.Title = "Aurora's storage holds nothing back; what its requests cost is not known"
+		f.Title = "Aurora's storage does not limit the load; the cost of its requests is not known"
 	case otherPrice.High < nowPrice.Low:
 		f.Title = fmt.Sprintf("%s would cost %s %.0f a month less than %s", other, nowPrice.Currency, nowPrice.Month-otherPrice.Month, now)
 	case otherPrice.Low > nowPrice.High:

@@ -33,7 +33,7 @@ func TestAuroraIsPricedByItsRequests(t *testing.T) {
 		"few requests":  {456.6, "Standard is the cheaper configuration, by USD 315 a month", "leave it"},
 		"many":          {3000, "I/O-Optimized would cost USD 1022 a month less than Standard", "I/O-Optimized"},
 		"just as many":  {1055, "cost about the same", "leave it"},
-		"none is known": {0, "what its requests cost is not known", ""},
+		"none is known": {0, "the cost of its requests is not known", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Report(onAurora(t, c.billed))

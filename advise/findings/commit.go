@@ -42,11 +42,11 @@ func (in Input) commit() (advise.Finding, bool) {
 	if c.Group != nil {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
-	f.Evidence = append(f.Evidence, "As it is set: "+settings(c.Settings)+".")
+	f.Evidence = append(f.Evidence, "Settings now: "+settings(c.Settings)+".")
 	f.Evidence = append(f.Evidence, path.ownMix())
 	f.Options = append(f.Options, path.leave())
 	if c.Total != nil {
-		f.Evidence = append(f.Evidence, "A change is what one commit of now contains. Changes per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
+		f.Evidence = append(f.Evidence, "A change is what one commit contains now. Changes per second are predicted for connections that wait for the database only; at a fixed rate, only the commit time changes.")
 		f.Options = append(f.Options, path.batch())
 		for _, l := range path.levers() {
 			f.Options = append(f.Options, path.lever(l))

@@ -26,7 +26,7 @@ func TestAnEmptyBucketIsToldAsALimit(t *testing.T) {
 		says    string
 	}{
 		"known to be empty":      {0, "The burst bucket is empty, and the disk is at its limit of 2400 operations per second"},
-		"nothing is known of it": {math.NaN(), "gives just the 2400 operations per second that its volume sustains: its burst bucket is probably empty"},
+		"nothing is known of it": {math.NaN(), "delivers exactly the 2400 operations per second that its volume sustains: its burst bucket is probably empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := finding(t, Report(pinned(t, c.balance)), "storage")

@@ -45,7 +45,7 @@ func (in Input) storage(reads []advise.Option) advise.Finding {
 		f.Urgent = true
 		f.Title = fmt.Sprintf("The burst bucket is empty, and the disk is at its limit of %.0f operations per second: the real demand may be higher than what was observed", gives)
 		if math.IsNaN(in.Balance) {
-			f.Title = fmt.Sprintf("The disk gives just the %.0f operations per second that its volume sustains: its burst bucket is probably empty, and the real demand may be higher than what was observed", gives)
+			f.Title = fmt.Sprintf("The disk delivers exactly the %.0f operations per second that its volume sustains: its burst bucket is probably empty, and the real demand may be higher than what was observed", gives)
 		}
 		f.Evidence = append(f.Evidence, cutOff)
 	case v.Bucket().Size > 0 && !math.IsInf(seconds, 1):

@@ -77,6 +77,6 @@ func split(values []float64) (at int, t, before, after float64) {
 
 // note says what changed, and of which load the prediction speaks.
 func (c change) note(began time.Time) string {
-	return fmt.Sprintf("The load changed at %s, %s after the observation had begun: %s %s before, %s since. The prediction is for the load since then, which was observed for a shorter time: observe again, for a whole cycle of the load.",
+	return fmt.Sprintf("The load changed at %s, %s after the observation had begun: %s %s before, %s since. The prediction is for the load since then, which was observed for a shorter time. Observe again, for a whole cycle of the load.",
 		began.Add(c.after).UTC().Format("15:04:05 MST"), c.after.Round(time.Second), grouped(c.before), c.what, grouped(c.now))
 }

@@ -86,7 +86,7 @@ func (w *stallWatch) tooMuch(most time.Duration) error {
 		return nil
 	}
 	return &Unable{
-		Reason: fmt.Sprintf("a list of its pages held the server up for %s, more than %s: sampling has stopped", roundedUp(slices.Min(last)), most),
+		Reason: fmt.Sprintf("a list of its pages stalled the server for %s, longer than %s: sampling has stopped", roundedUp(slices.Min(last)), most),
 		Advice: fmt.Sprintf("observe a replica (--node), or allow more: --max-stall %s", (2 * slices.Min(last)).Round(time.Millisecond)),
 	}
 }

@@ -80,7 +80,7 @@ const patience = time.Minute
 
 func (f *fileLister) list(ctx context.Context) ([]engine.PageList, error) {
 	if err := f.files.Remove(ctx, f.file.Path()); err != nil {
-		return nil, fmt.Errorf("remove the list before: %w", err)
+		return nil, fmt.Errorf("remove the previous list: %w", err)
 	}
 	if err := f.file.Write(ctx); err != nil {
 		return nil, err

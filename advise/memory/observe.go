@@ -183,13 +183,13 @@ func tells(first, c engine.PageCache) error {
 	case c.Loading:
 		return &Unable{Reason: "the server has just started and is still loading its buffer pool dump", Advice: "run this again when it has finished", Cache: c}
 	case warming != nil:
-		return &Unable{Reason: warming.Told(), Advice: "run this again " + advise.WarmUpEnds + ": what it reads until then says nothing of the size that its buffer pool needs", Cache: c}
+		return &Unable{Reason: warming.Told(), Advice: "run this again " + advise.WarmUpEnds + ": what it reads until then tells nothing about the size that its buffer pool needs", Cache: c}
 	case c.Data == 0:
 		return &Unable{Reason: "the buffer pool is empty", Advice: "run this again under the usual load", Cache: c}
 	case came < fills*c.Data && c.Uptime < hour:
 		return &Unable{
 			Reason: fmt.Sprintf("the server started %s ago and has not yet read twice the size of its buffer pool", c.Uptime),
-			Advice: "run this again under the usual load: what it has read so far says nothing of the size that its buffer pool needs", Cache: c,
+			Advice: "run this again under the usual load: what it has read so far tells nothing about the size that its buffer pool needs", Cache: c,
 		}
 	case came <= c.Data+c.Data/50:
 		return &Unable{

@@ -219,7 +219,7 @@ func TestWhatEndsALookNamesWhatWouldLetIt(t *testing.T) {
 // A time over its limit is never written as the limit.
 func TestAStallJustOverItsLimitReadsSo(t *testing.T) {
 	w := stallWatch{stalls: []time.Duration{50*time.Millisecond + 10*time.Microsecond}}
-	if err := w.tooMuch(50 * time.Millisecond); err == nil || !strings.Contains(err.Error(), "for 50.1ms, more than 50ms") {
+	if err := w.tooMuch(50 * time.Millisecond); err == nil || !strings.Contains(err.Error(), "for 50.1ms, longer than 50ms") {
 		t.Error(err)
 	}
 }

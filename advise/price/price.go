@@ -151,7 +151,7 @@ func parse(file string, text []byte) (*Catalogue, error) {
 func (c *Catalogue) Check(now time.Time) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Sources)) {
 		if day, err := time.Parse(time.DateOnly, c.Sources[name].Date); err == nil && day.After(now.Add(24*time.Hour)) {
-			return fmt.Errorf("the source %s of prices is dated %s, which has not come yet", name, c.Sources[name].Date)
+			return fmt.Errorf("the source %s of prices is dated %s, which is in the future", name, c.Sources[name].Date)
 		}
 	}
 	return nil

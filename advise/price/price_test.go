@@ -131,7 +131,7 @@ func TestASourceOfTheFuture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Check(today); err == nil || err.Error() != "the source contract of prices is dated 2027-11-01, which has not come yet" {
+	if err := c.Check(today); err == nil || err.Error() != "the source contract of prices is dated 2027-11-01, which is in the future" {
 		t.Errorf("%v", err)
 	}
 	if err := c.Check(time.Date(2027, 10, 31, 12, 0, 0, 0, time.UTC)); err != nil {

@@ -129,7 +129,7 @@ func unreachable(address string, err error) *engine.Error {
 	case errors.As(err, &name) && name.IsNotFound:
 		e.Text = "no host of the name " + name.Name
 	case strings.Contains(err.Error(), "authentication required"):
-		e.Kind, e.Text = engine.Denied, address+" wants a user and a password"
+		e.Kind, e.Text = engine.Denied, address+" requires a user and a password"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Text = "nothing listens at " + address + ": check that the server is running, and on that port"
 	case hungUp(err):

@@ -69,7 +69,7 @@ func TestUnreachableSaysWhatToLookAt(t *testing.T) {
 		"no host of the name db":                        &net.DNSError{Name: "db", IsNotFound: true},
 		"no answer from db:9042 in time":                os.ErrDeadlineExceeded,
 		"db:9042 closed the connection before":          io.EOF,
-		"db:9042 wants a user and a password":           errors.New(`authentication required (using "org.apache.cassandra.auth.PasswordAuthenticator")`),
+		"db:9042 requires a user and a password":        errors.New(`authentication required (using "org.apache.cassandra.auth.PasswordAuthenticator")`),
 		"Provided username x and/or password are wrong": said{gocql.ErrCodeCredentials, "Provided username x and/or password are wrong"},
 	} {
 		if e := unreachable("db:9042", err); !strings.Contains(e.Error(), says) || !e.Lost {

@@ -70,7 +70,7 @@ func TestSeedsLeaveOutTheNodeItself(t *testing.T) {
 func TestSettingsThatCannotBe(t *testing.T) {
 	for name, c := range map[string]struct{ value, says string }{
 		"listen_address":           {"127.0.0.1", "the lab gives every node an address"},
-		"authenticator":            {"AllowAllAuthenticator", "the lab logs in"},
+		"authenticator":            {"AllowAllAuthenticator", "the lab needs it to log in"},
 		"num_tokens":               {"4\nlisten_address: 0.0.0.0", "not a value in one line"},
 		"concurrent_reads":         {" ", "not a value in one line"},
 		"max_heap_size":            {"a lot", "expected a size"},

@@ -91,7 +91,7 @@ func (d Debian) configure(ctx context.Context, f *Job) (options []string, err er
 	}
 	site, _, _ := strings.Cut(string(sites), "\n")
 	if site == "" {
-		return nil, hint.With(errors.New("apt-get knows no site of Debian"), AptHint)
+		return nil, hint.With(errors.New("apt-get has no Debian mirror in its sources"), AptHint)
 	}
 	keys, err := keyring(ctx, f)
 	if err != nil {
@@ -162,5 +162,5 @@ func aptError(err error) error {
 	if len(complaints) == 0 {
 		return err
 	}
-	return hint.With(fmt.Errorf("apt-get: %s", strings.Join(complaints, "; ")), "check that apt-get can reach Debian's site and has its keys")
+	return hint.With(fmt.Errorf("apt-get: %s", strings.Join(complaints, "; ")), "check that apt-get can reach a Debian mirror and has its keys")
 }

@@ -155,11 +155,11 @@ func refused(permission string, err error) error {
 	case slices.Contains(codesExpired, is):
 		return hint.With(err, "the credentials have expired: log in again, for example with aws sso login")
 	case slices.Contains(codesUnknown, is):
-		return hint.With(err, "AWS does not accept the credentials: aws sts get-caller-identity shows whose they are; a clock that is minutes off makes every signature bad")
+		return hint.With(err, "AWS does not accept the credentials: aws sts get-caller-identity shows whose they are; a clock that is minutes off makes every signature invalid")
 	case errors.As(err, &none):
 		return hint.With(err, "Plimsoll uses the credentials of the AWS command line: log in, for example with aws sso login or aws configure, or choose others with AWS_PROFILE")
 	case isThrottled(err):
-		return hint.With(err, "AWS refused too many requests of the account in a row: try again in some minutes")
+		return hint.With(err, "AWS throttled the requests of this account several times in a row: try again in some minutes")
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func explainEC2(action string, err error) error {
 	case codeUnauthorized:
 		return hint.With(wrapped, "the credentials lack the permission ec2:"+action+" for this resource")
 	case codeAuthFailure, codeRequestExpired:
-		return hint.With(wrapped, "aws sts get-caller-identity shows whether the credentials are good; a clock that is minutes off makes every signature bad")
+		return hint.With(wrapped, "aws sts get-caller-identity shows whether the credentials are valid; a clock that is minutes off makes every signature invalid")
 	case codeNoMachine, codeBadMachineID:
 		return fmt.Errorf("%s: %w: %w", action, infra.ErrNoMachine, err)
 	case codeNoVolume, codeBadVolumeID:

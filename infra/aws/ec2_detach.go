@@ -103,7 +103,7 @@ func (v *Volumes) part(ctx context.Context, e *EC2, is infra.Volume, in *ec2.Det
 	if errors.Is(err, errTooLong) {
 		err = &hint.PermanentError{
 			Reason: fmt.Sprintf("volume %s is %s, %v after the request to detach it from %s", is.ID, is.State, p.Detach, machine),
-			Advice: "stop " + machine + " and see it stopped, which ends the attachment; then plimsoll runbook resume RUN",
+			Advice: "stop " + machine + " and verify that it is stopped, which ends the attachment; then plimsoll runbook resume RUN",
 		}
 	}
 	return err

@@ -66,7 +66,7 @@ func (r *RDS) Admit(ctx context.Context, e Endpoint, instance string, in bool) e
 	case e.Fixed() && len(e.Static) == 1:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("instance %s is the only member of endpoint %s, and without members it would lead to every instance", instance, e.ID),
-			Advice: "add another member first: aws rds modify-db-cluster-endpoint",
+			Advice: "add another member first: aws rds modify-db-cluster-endpoint --db-cluster-endpoint-identifier " + e.ID + " --static-members " + instance + " " + hint.FillIn,
 		}
 	case e.Fixed():
 		m.StaticMembers = without(e.Static)

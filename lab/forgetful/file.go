@@ -117,7 +117,7 @@ func (f *File) forget() (int64, error) {
 	}
 	stat, err := statOf(f.own)
 	if err != nil {
-		return 0, fmt.Errorf("forget: %w", err)
+		return 0, fmt.Errorf("drop the unsynced writes: %w", err)
 	}
 	size, changed := stat.Size, int64(0)
 	var errs []error

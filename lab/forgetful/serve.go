@@ -131,10 +131,10 @@ func forget(v *Volume, report string) error {
 	}
 	data, err := json.Marshal(all)
 	if err != nil {
-		return fmt.Errorf("report what was forgotten: %w", err)
+		return fmt.Errorf("report which writes were lost: %w", err)
 	}
 	if err := os.WriteFile(report+".new", data, 0o600); err != nil {
-		return fmt.Errorf("report what was forgotten: %w", err)
+		return fmt.Errorf("report which writes were lost: %w", err)
 	}
 	return os.Rename(report+".new", report)
 }

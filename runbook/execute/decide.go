@@ -258,10 +258,10 @@ func refusedEvent(r *runner, i *journal.Step) *journal.Event {
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true, Error: asProblem(err), Cause: journal.BadInputs}
 	case task.Traits().Effect != action.None && unasked(r.state.Header.Plan):
 		return &journal.Event{Kind: journal.Failed, Step: i.Key, Final: true,
-			Error: "it was already so when the run was planned, and is not any more; the approval that it would need was therefore not asked for",
+			Error: "the step had nothing to do when the run was planned, and has something to do now: the plan asked for no approval, which the step would need",
 			Note:  "end this run and plan the change again: plimsoll runbook cancel " + r.journal.Run()}
 	case i.Intent != 0 && !task.Traits().Repeatable:
-		middle := "it was interrupted in the middle"
+		middle := "it was interrupted while it acted"
 		if i.Reached != "" {
 			middle += " (" + i.Reached + ")"
 		}

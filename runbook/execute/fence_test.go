@@ -118,7 +118,7 @@ func TestAClaimOfAnotherStoreRefusesARunBeforeItBegins(t *testing.T) {
 				t.Errorf("%q does not name %q", err, part)
 			}
 		}
-		if hint := claimed.Hint(); dead == strings.HasPrefix(hint, "wait until it ends") || dead == strings.Contains(hint, "its claim runs out within a minute; then") || !strings.Contains(hint, "--break-lock") {
+		if hint := claimed.Hint(); dead == strings.HasPrefix(hint, "wait until it ends") || dead == strings.Contains(hint, "its claim expires within a minute; then") || !strings.Contains(hint, "--break-lock") {
 			t.Errorf("hint %q", hint)
 		}
 	}

@@ -113,7 +113,7 @@ func TestStatementsThatAreCutOffTellHowFarTheyCame(t *testing.T) {
 		t.Errorf("after a kill: %s, %q", i.Phase, i.Reached)
 	}
 	st = nextProcess(t, b, run, journal.Command{})
-	if i := st.Item("a"); !strings.Contains(i.Error, "interrupted in the middle ("+reached+") and is not safe to repeat") || strings.Contains(i.Error, "resume") || i.Advice != "check the cluster, then plimsoll runbook resume "+run+" repeats it" || len(*h.did) != 2 {
+	if i := st.Item("a"); !strings.Contains(i.Error, "interrupted while it acted ("+reached+") and is not safe to repeat") || strings.Contains(i.Error, "resume") || i.Advice != "check the cluster, then plimsoll runbook resume "+run+" repeats it" || len(*h.did) != 2 {
 		t.Errorf("resumed: %q, it did %q", i.Error, *h.did)
 	}
 	st = killedAt(t, b, h, run, "UNDO TWO", journal.Command{Do: "cancel", Undo: true})

@@ -73,7 +73,7 @@ steps:
 				if st.Outcome != journal.RunUndone || st.Status() != journal.UndoneWithRemainders || b.read("a") != "" || len(b.events(run, journal.Undone)) != 3 {
 					t.Fatalf("%q, %q, undone %+v", st.Outcome, st.Status(), b.events(run, journal.Undone))
 				}
-				if left := st.Remainders(); len(left) != 1 || left[0].Step != "b" || !strings.Contains(left[0].String(), "was undone, but for max_connections of node n1 (step b): it is 90 now") {
+				if left := st.Remainders(); len(left) != 1 || left[0].Step != "b" || !strings.Contains(left[0].String(), "was undone, except max_connections of node n1 (step b): it is 90 now") {
 					t.Errorf("left %v", left)
 				}
 				left, err := b.OpenRemainders(t.Context(), "lab1")

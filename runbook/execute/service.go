@@ -273,7 +273,7 @@ func (s *Service) Tell(ctx context.Context, run string, w journal.Message) error
 	w.By, w.Known = s.User, s.Known
 	data, err := json.Marshal(w)
 	if err != nil {
-		return fmt.Errorf("say %s: %w", w.Say, err)
+		return fmt.Errorf("send %s: %w", w.Say, err)
 	}
 	return s.Store.Send(ctx, run, data)
 }
@@ -295,7 +295,7 @@ func (s *Service) Agree(ctx context.Context, run string, asked journal.Event, na
 		}
 		data, err := json.Marshal(w)
 		if err != nil {
-			return fmt.Errorf("agree: %w", err)
+			return fmt.Errorf("send the approval: %w", err)
 		}
 		if err := s.Store.Send(ctx, run, data); err != nil {
 			return err
@@ -359,7 +359,7 @@ func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
 		if len(st.Header.AllClusters()) > 1 {
 			name = "NAME"
 		}
-		advice = fmt.Sprintf("runs from this machine pass over the claim. It is removed once a server accepts writes again: plimsoll runbook plan mysql/failover --cluster %[1]s where the primary is dead, plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE where every server answers; then plimsoll runbook resume %[2]s", name, run)
+		advice = fmt.Sprintf("runs from this machine ignore the claim. It is removed once a server accepts writes again: plimsoll runbook plan mysql/failover --cluster %[1]s where the primary is dead, plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE where every server answers; then plimsoll runbook resume %[2]s", name, run)
 	}
 	return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err), advice)
 }

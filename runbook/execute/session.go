@@ -156,7 +156,7 @@ func beginRun(ctx context.Context, r *runner) error {
 func noteOpened(ctx context.Context, r *runner) error {
 	var o journal.Command
 	if err := json.Unmarshal(r.journal.Order(), &o); err != nil {
-		return fmt.Errorf("read the order: %w", err)
+		return fmt.Errorf("read the request: %w", err)
 	}
 	e := journal.Event{Kind: journal.Opened, Holder: r.service.Holder, Epochs: r.state.Epochs, Unclaimed: r.state.Unclaimed}
 	if err := r.mayGoOn(&o, &e); err != nil {

@@ -181,7 +181,7 @@ func holdVerify(ctx context.Context, r *runner, v *runbook.Verify, env map[strin
 		}
 		if !time.Now().Before(end) {
 			if err == nil {
-				err = fmt.Errorf("%s does not hold", v.That)
+				err = fmt.Errorf("not true: %s", v.That)
 			}
 			return err
 		}

@@ -19,7 +19,7 @@ func (e Event) Text() string {
 	case Intended:
 		return fmt.Sprintf("acting, attempt %d", e.Attempt)
 	case Cut:
-		return "cut off, will be repeated: " + e.Reason
+		return "interrupted, will be repeated: " + e.Reason
 	case Verified:
 		return "done"
 	case Failed:
@@ -52,7 +52,7 @@ func (e Event) Text() string {
 	case Undone:
 		said := []string{"undone"}
 		for _, what := range document.SortedKeys(e.Left) {
-			said = append(said, "but for "+what+": "+e.Left[what])
+			said = append(said, "except "+what+": "+e.Left[what])
 		}
 		return strings.Join(said, ", ")
 	case Stuck:

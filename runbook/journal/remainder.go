@@ -41,7 +41,7 @@ func (m Remainder) String() string {
 	case m.Target == "":
 		return fmt.Sprintf("cluster %s: run %s of %s is half done: %s", m.Cluster, m.Run, m.Runbook, m.Why)
 	case m.Undo:
-		return fmt.Sprintf("cluster %s: run %s of %s was undone, but for %s (step %s): %s", m.Cluster, m.Run, m.Runbook, m.Target, m.Step, m.Why)
+		return fmt.Sprintf("cluster %s: run %s of %s was undone, except %s (step %s): %s", m.Cluster, m.Run, m.Runbook, m.Target, m.Step, m.Why)
 	}
 	return fmt.Sprintf("cluster %s: %s was left out by run %s of %s, step %s: %s", m.Cluster, m.Target, m.Run, m.Runbook, m.Step, m.Why)
 }

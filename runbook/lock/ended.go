@@ -33,7 +33,7 @@ const neverBegun = "never begun"
 func (l *Locks) noteNeverBegun(ctx context.Context, run, cluster string) error {
 	data, err := json.Marshal(cluster)
 	if err != nil {
-		return fmt.Errorf("note that the claim of run %s stays: %w", run, err)
+		return fmt.Errorf("record that the claim of run %s stays: %w", run, err)
 	}
 	return l.Store.Keep(ctx, neverBegun, run, data)
 }
@@ -78,7 +78,7 @@ func (l *Locks) clear(ctx context.Context, m ClusterLock, cluster string, lease 
 func (l *Locks) GiveBack(ctx context.Context, run string) (gave bool, err error) {
 	return l.eachHeld(ctx, run, func(m ClusterLock, cluster string, lease durable.Lease) error {
 		if !l.noted(ctx, run) {
-			return fmt.Errorf("note what run %s leaves undone", run)
+			return fmt.Errorf("record what run %s leaves undone", run)
 		}
 		if err := l.clear(ctx, m, cluster, lease, LongPatience); err != nil {
 			return fmt.Errorf("cluster %s: %w: %w", cluster, ErrClaimStays, err)

@@ -109,7 +109,7 @@ func (h *holding) MayAct(ctx context.Context) error {
 		if h.unsure == nil {
 			return h.lose(fmt.Errorf("%w (it keeps no claim): plimsoll runbook resume %s continues, and checks each step first", ErrUnsure, h.claim.Run))
 		}
-		return h.lose(fmt.Errorf("%w (%s): plimsoll runbook resume %s asks again, and says how it goes on", ErrUnsure, journal.OneLine(h.unsure), h.claim.Run))
+		return h.lose(fmt.Errorf("%w (%s): plimsoll runbook resume %s asks again, and says how to continue", ErrUnsure, journal.OneLine(h.unsure), h.claim.Run))
 	}
 	return h.lost
 }

@@ -93,9 +93,9 @@ func reasons(findings []analyze.JudgedClaim) []string {
 
 func allHold(n int) string {
 	if n == 1 {
-		return "the expectation holds"
+		return "the expectation is met"
 	}
-	return fmt.Sprintf("all %d expectations hold", n)
+	return fmt.Sprintf("all %d expectations are met", n)
 }
 
 // said is the reason of a verdict for how its trial ended.

@@ -26,7 +26,7 @@ type warm struct {
 	From     string  `yaml:"from" doc:"For one index: start at this value of its first column. Default: from the beginning."`
 	To       string  `yaml:"to" doc:"For one index: stop after this value of its first column. Default: to the end."`
 	Rate     int64   `yaml:"rate" doc:"Limit in bytes of index per second, such as 50M. Default 0: no limit."`
-	InMemory float64 `yaml:"in_memory" doc:"Fail unless at least this share of the pages read was in memory already, judged by how many pages the server read from disk meanwhile, for anybody. A second reading with it proves the first: any version counts this, Aurora too. Default 0: any share."`
+	InMemory float64 `yaml:"in_memory" doc:"Fail unless at least this share of the pages read was in memory already, judged by how many pages the server read from disk meanwhile, for any session. Reading the same tables again with this input verifies the first reading: every version counts these pages, Aurora too. Default 0: any share."`
 	Larger   bool    `yaml:"larger" doc:"Read even if the chosen tables are larger than the buffer pool, so that the last pages evict the first. Default false."`
 }
 

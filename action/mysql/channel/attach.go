@@ -212,7 +212,7 @@ func adoptCopy(ctx context.Context, s *server, source *server) error {
 
 func refuseWithoutCopy(s *server, source *server) error {
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("node %s holds nothing of %s", s.name, source.name), Advice: "restore a snapshot of it first: mysql.restore-snapshot",
+		Reason: fmt.Sprintf("node %s has no data of %s", s.name, source.name), Advice: "restore a snapshot of it first: mysql.restore-snapshot",
 	}
 }
 

@@ -205,7 +205,7 @@ const locking = " LOCK IN SHARE MODE"
 
 // holding does something in a transaction on the source that ends soon, whatever comes.
 func (c *comparison) holding(ctx context.Context, do func(context.Context) error) error {
-	if err := c.source.do(ctx, "hold rows", "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN"); err != nil {
+	if err := c.source.do(ctx, "begin a transaction that locks rows", "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN"); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, c.hold, fmt.Errorf("%s did not catch up with %s within %v", c.replica.name, c.source.name, c.hold))
@@ -213,7 +213,7 @@ func (c *comparison) holding(ctx context.Context, do func(context.Context) error
 	if err := do(limited); err != nil {
 		return err // the caller closes the session, which ends the transaction
 	}
-	return c.source.do(ctx, "let rows go", "ROLLBACK")
+	return c.source.do(ctx, "end the transaction that locks rows", "ROLLBACK")
 }
 
 // doubtful looks at a stretch that differed, row by row.

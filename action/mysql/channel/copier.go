@@ -46,14 +46,14 @@ func (c *copier) all(ctx context.Context, databases []string) (position, error) 
 			return at, fmt.Errorf("copy %s: %w", database, err)
 		}
 	}
-	return at, c.source.do(ctx, "end the view", "ROLLBACK")
+	return at, c.source.do(ctx, "end the consistent snapshot", "ROLLBACK")
 }
 
 func (c *copier) database(ctx context.Context, database string, tables []table) error {
 	if err := c.repeat(ctx, "SHOW CREATE DATABASE "+admin.Name(database), "create database"); err != nil {
 		return err
 	}
-	if err := c.replica.do(ctx, "use it", "USE "+admin.Name(database)); err != nil {
+	if err := c.replica.do(ctx, "choose the database", "USE "+admin.Name(database)); err != nil {
 		return err
 	}
 	for _, t := range tables {
@@ -80,7 +80,7 @@ func (c *copier) repeat(ctx context.Context, show, column string) error {
 	if len(rows) != 1 || rows[0][column] == "" {
 		return fmt.Errorf("%s on %s cannot be read: a privilege is missing", show, c.source.name)
 	}
-	return c.replica.do(ctx, "create it", rows[0][column])
+	return c.replica.do(ctx, "execute its CREATE statement", rows[0][column])
 }
 
 // fill copies a table's rows in the order of its key. Prepared statements carry every value as it is stored: in text, floating

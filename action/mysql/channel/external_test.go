@@ -27,7 +27,7 @@ func external(w fixture) {
 		w.conform(keepBinlogs, `{node: n1, for: 999999s}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 		w.conform(releaseBinlogs, `{node: n1, seconds: 7200}`, w.snapshot("n1: SELECT @@GLOBAL.binlog_expire_logs_seconds"))
 	})
-	w.refuses(attach, attachN2, "holds nothing of n1")
+	w.refuses(attach, attachN2, "has no data of n1")
 	w.sub("restore-snapshot", func(w fixture) {
 		w.conform(restoreSnapshot, attachN2, w.snapshot("n2: SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'app1'"), 400*time.Millisecond)
 	})
@@ -103,7 +103,7 @@ func lockLost(w fixture) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if _, err := task.Act(ctx, w.on, call(f)); err == nil || !strings.Contains(err.Error(), "n1 accepts writes again: n2 stays read-only: the lock plimsoll.claim changed hands") {
+	if _, err := task.Act(ctx, w.on, call(f)); err == nil || !strings.Contains(err.Error(), "n1 accepts writes again: n2 stays read-only: another connection took the lock plimsoll.claim") {
 		w.Errorf("opened while others take the lock: %v", err)
 	}
 	if f, err := task.Check(w.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {

@@ -83,7 +83,7 @@ func (s *server) drop(ctx context.Context, channel string) error {
 	if err != nil || c == nil {
 		return err
 	}
-	return s.do(ctx, "forget the channel", append(s.Stop(channel), s.Forget(channel)...)...)
+	return s.do(ctx, "remove the channel", append(s.Stop(channel), s.Forget(channel)...)...)
 }
 
 // reach waits until a replica has all that a source's binary log had at a position.

@@ -33,11 +33,11 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 		if err := cluster.Reassign(ctx, own, map[string]string{"read_only": value, "super_read_only": value}); err != nil {
 			return err
 		}
-		return s.do(ctx, "forget who was kept to take writes", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
+		return s.do(ctx, "remove the persisted read_only", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
 	case isMariaDB:
 		return nil
 	}
-	return s.do(ctx, "keep who takes writes", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
+	return s.do(ctx, "persist read_only", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
 }
 
 // refuse has it refuse writes, and first after its next start; release, take them, and last after its next start: cut off in between, it must not

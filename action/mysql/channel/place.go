@@ -37,7 +37,7 @@ func (s *server) holds(ctx context.Context, p admin.Place) error {
 		switch {
 		case log.File != p.File:
 		case !log.Reached(p):
-			return &hint.PermanentError{Reason: fmt.Sprintf("binary log %s of %s ends at %s, before %s", p.File, s.name, log.At, p.At), Advice: "find out what uses this folder"}
+			return &hint.PermanentError{Reason: fmt.Sprintf("binary log %s of %s ends at %s, before %s", p.File, s.name, log.At, p.At), Advice: "check that the copy is one of this server, and that its binary logs have not been reset since (RESET MASTER); then start again with a newer copy"}
 		default:
 			return nil
 		}
@@ -48,5 +48,5 @@ func (s *server) holds(ctx context.Context, p admin.Place) error {
 			Advice: "start again with a newer copy, with mysql.keep-binlogs before it",
 		}
 	}
-	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no binary log %s", s.name, p.File), Advice: "find out what uses this folder"}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s has no binary log %s", s.name, p.File), Advice: "check that the copy is one of this server, and that its binary logs have not been reset since (RESET MASTER); then start again with a newer copy"}
 }

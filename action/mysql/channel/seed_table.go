@@ -56,7 +56,7 @@ func seedsOf(ctx context.Context, s *server, databases []string) ([]seedRow, err
 
 // beginSeed notes that databases are going to be copied, before anything of them is there.
 func beginSeed(ctx context.Context, s *server, source string, domain string, databases []string) error {
-	if err := s.do(ctx, "note what is copied", "CREATE DATABASE IF NOT EXISTS plimsoll", makeSeeds); err != nil {
+	if err := s.do(ctx, "record what is copied", "CREATE DATABASE IF NOT EXISTS plimsoll", makeSeeds); err != nil {
 		return err
 	}
 	var statements []string
@@ -71,7 +71,7 @@ func beginSeed(ctx context.Context, s *server, source string, domain string, dat
 		statements = append(statements, fmt.Sprintf("INSERT INTO plimsoll.seed (db, source, domain, state, gtids, log_file, log_at, row_count, at) VALUES (%s, %s, %s, %s, '', '', '', 0, NOW(6))",
 			admin.Text(database), admin.Text(source), admin.Text(domain), admin.Text(copying)))
 	}
-	return s.do(ctx, "note what is copied", statements...)
+	return s.do(ctx, "record what is copied", statements...)
 }
 
 // endSeed notes that they are whole, up to a position, and where the replica's own binary log ends: what is written to them later is found
@@ -81,7 +81,7 @@ func endSeed(ctx context.Context, s *server, databases []string, at position, ro
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, "note what was copied", fmt.Sprintf(
+	return s.do(ctx, "record what was copied", fmt.Sprintf(
 		"UPDATE plimsoll.seed SET state = %s, gtids = %s, log_file = %s, log_at = %s, row_count = %d, at = NOW(6), own_file = %s, own_at = %s WHERE db IN %s",
 		admin.Text(done), admin.Text(at.gtids), admin.Text(at.place.File), admin.Text(at.place.At), rows, admin.Text(own.File), admin.Text(own.At), schemaList(databases)))
 }

@@ -72,7 +72,7 @@ func consistentSnapshot(ctx context.Context, s *server, databases []string) (pos
 		"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "SET SESSION time_zone = '+00:00'", "START TRANSACTION WITH CONSISTENT SNAPSHOT",
 	}
 	if _, is := s.Dialect.(admin.MariaDB); is {
-		if err := s.do(ctx, "begin a consistent view", begin...); err != nil {
+		if err := s.do(ctx, "begin a consistent snapshot", begin...); err != nil {
 			return position{}, err
 		}
 		return snapshotPosition(ctx, s)
@@ -89,7 +89,7 @@ func consistentSnapshot(ctx context.Context, s *server, databases []string) (pos
 	if err := lockTables(ctx, lock, tables); err != nil {
 		return position{}, err
 	}
-	if err := s.do(ctx, "begin a consistent view", begin...); err != nil {
+	if err := s.do(ctx, "begin a consistent snapshot", begin...); err != nil {
 		return position{}, err
 	}
 	at := position{}
@@ -99,7 +99,7 @@ func consistentSnapshot(ctx context.Context, s *server, databases []string) (pos
 	if at.place, err = s.end(ctx); err != nil {
 		return at, err
 	}
-	return at, lock.do(ctx, "let tables go", "UNLOCK TABLES")
+	return at, lock.do(ctx, "unlock tables", "UNLOCK TABLES")
 }
 
 // lockTables holds writes on tables. It waits for none that takes longer than some seconds, because everybody would then wait
@@ -140,7 +140,7 @@ func snapshotPosition(ctx context.Context, s *server) (position, error) {
 		}
 	}
 	if at.place.File == "" {
-		return at, errors.New("the server does not say where in its binary log the view stands")
+		return at, errors.New("the server does not tell the position of the snapshot in its binary log")
 	}
 	at.gtids, err = s.value(ctx, admin.PositionAt(at.place))
 	return at, err

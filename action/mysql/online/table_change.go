@@ -97,7 +97,7 @@ func (w *tableChange) blocked(ctx context.Context) (reason, advice string) {
 		return fmt.Sprintf("another tool is changing the table, or left an unfinished change: %s", strings.Join(w.left.foreign, ", ")), remove
 	case len(w.left.old) > 0 && !w.done:
 		return fmt.Sprintf("%s contains the table as it was before, but the check says that the change was not made", strings.Join(w.left.old, ", ")),
-			fmt.Sprintf("compare it with %s, and drop the one that is not to stay", w.Table)
+			fmt.Sprintf("compare it with %s, and drop the one that is not needed", w.Table)
 	}
 	return "", ""
 }

@@ -97,14 +97,14 @@ func refuseLeaderless(cluster string, all []peer) error {
 	}
 	if i := slices.IndexFunc(all, peer.writable); i >= 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s accepts writes%s: no node is a primary that replicates from nobody", all[i].name, all[i].despite()),
-			Advice: fmt.Sprintf("if %[1]s is the primary, have it replicate from nobody: plimsoll runbook plan mysql/promote --cluster %[2]s -i node=%[1]s. If not, make it read-only, "+closing, all[i].name, hint.Quoted(cluster)),
+			Reason: fmt.Sprintf("%s accepts writes%s: no node is a primary that replicates from no server", all[i].name, all[i].despite()),
+			Advice: fmt.Sprintf("if %[1]s is the primary, make it replicate from no server: plimsoll runbook plan mysql/promote --cluster %[2]s -i node=%[1]s. If not, make it read-only, "+closing, all[i].name, hint.Quoted(cluster)),
 		}
 	}
 	return &hint.PermanentError{
-		Reason: "every node answers, and none accepts writes: a change was perhaps stopped in its middle",
-		Advice: fmt.Sprintf("plimsoll runbook status, in the state folder where such a run was begun, says how it goes on. If there is none, make a server the primary: "+
-			"plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE; then, for every node that follows nobody: plimsoll runbook plan mysql/rejoin --cluster %[1]s -i node=NODE", hint.Quoted(cluster)),
+		Reason: "every node answers, and none accepts writes: a change was perhaps interrupted",
+		Advice: fmt.Sprintf("plimsoll runbook status, in the state folder where such a run was begun, says how to continue it. If there is none, make a server the primary: "+
+			"plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE; then, for every node that replicates from no server: plimsoll runbook plan mysql/rejoin --cluster %[1]s -i node=NODE", hint.Quoted(cluster)),
 	}
 }
 

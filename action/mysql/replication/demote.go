@@ -17,7 +17,7 @@ import (
 
 var demoteAction = action.Action{
 	Name: "mysql.demote", Version: 1,
-	About: "Makes the primary refuse writes (super_read_only; read_only on MariaDB), lets open transactions end for a while, then ends clients' connections.",
+	About: "Makes the primary refuse writes (super_read_only; read_only on MariaDB), waits for a while until open transactions end, then ends clients' connections.",
 	New:   func() action.Task { return &demote{Grace: 5 * time.Second} },
 }
 
@@ -77,7 +77,7 @@ func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	if err := d.probe(ctx, on); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
-	c.Progress(0.5, "closing it to writes")
+	c.Progress(0.5, "making it read-only")
 	if err := s.close(ctx); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func settleClosing(ctx context.Context, on *cluster.Cluster, node string) error 
 		if n == "0" {
 			return "", nil
 		}
-		return node + " is still being closed to writes", nil
+		return node + " is still being made read-only", nil
 	})
 }
 

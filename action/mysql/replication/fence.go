@@ -149,7 +149,7 @@ func comesBack(ctx context.Context, n cluster.Node) (string, error) {
 
 func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	if s, err := f.answering(ctx, on); err == nil {
-		c.Progress(0, "closing it to writes")
+		c.Progress(0, "making it read-only")
 		if err := s.close(ctx); err != nil {
 			return nil, err
 		}

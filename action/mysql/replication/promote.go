@@ -300,7 +300,7 @@ func (p *promote) refuseBeside(others []peer) error {
 	}
 	o, forget := others[i], ""
 	if len(o.is.Sources) > 0 {
-		forget = fmt.Sprintf("mysql/promote -i node=%s has it replicate from nobody; then ", o.name)
+		forget = fmt.Sprintf("mysql/promote -i node=%s makes it replicate from no server; then ", o.name)
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: there would be two primaries", o.name, o.despite()),
 		Advice: fmt.Sprintf("if %[1]s is the primary now, do not continue (plimsoll runbook cancel RUN --leave REASON ends this run): %[2]smysql/rejoin -i node=NODE makes each of the others replicate from it. "+

@@ -29,7 +29,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		switch {
 		case o.writable() && o.stands() && !slices.ContainsFunc(o.is.Sources, func(source engine.Source) bool { return s.isSource(source, is.ServerID) }): // that of another primary
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s would perhaps be a second primary", o.name, o.despite(), s.name()),
-				Advice: fmt.Sprintf("if %[1]s is the primary now, leave %[2]s read-only, and have %[1]s replicate from nobody: mysql/promote -i node=%[1]s; then mysql/rejoin -i node=%[2]s. "+
+				Advice: fmt.Sprintf("if %[1]s is the primary now, leave %[2]s read-only, and make %[1]s replicate from no server: mysql/promote -i node=%[1]s; then mysql/rejoin -i node=%[2]s. "+
 					"If not, make %[1]s read-only, "+closing+", and try again", o.name, s.name())}
 		case o.leads():
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes: %s would be a second primary", o.name, s.name()),

@@ -169,7 +169,7 @@ func shownAll(c console.Streams, r *advise.Report, o memoryOptions) error {
 	if err := showAdvice(c, r, o); err != nil || len(r.Observed)+len(r.Findings) > 0 {
 		return err
 	}
-	return hint.With(errors.New("nothing could be observed that advice follows from"), "what is printed above says why, and what would let it")
+	return hint.With(errors.New("there is no advice, because nothing could be observed on which it could be based"), "the messages above say why, and what to change")
 }
 
 func showAdvice(c console.Streams, r *advise.Report, o memoryOptions) error {

@@ -40,7 +40,7 @@ For a Cassandra or ScyllaDB ring it shows what the caches contain and answer, an
 
 Where Plimsoll can reach the machine, the server dumps the lists into its own file; elsewhere Plimsoll reads them by SQL, which needs the
 PROCESS privilege. Plimsoll measures what this costs the server: it takes the first list from a replica if there is one, and
-stops sampling when a list holds the server up for longer than --max-stall.`,
+stops sampling when a list stalls the server for longer than --max-stall.`,
 		Example: `  plimsoll advise memory shop
   plimsoll advise memory lab:demo --for 30s --sizes 256M,512M,1G
   plimsoll advise memory shop --node db2 --markdown > ticket.md`,
@@ -60,7 +60,7 @@ func (o *memoryOptions) add(cmd *cobra.Command, span time.Duration) {
 	f.StringVar(&o.node, "node", "", "which node (default the primary)")
 	f.DurationVar(&o.Span, "for", span, "how long to observe")
 	f.StringSliceVar(&o.sizes, "sizes", nil, "sizes of the buffer pool to predict for, such as 32G,64G (default half to four times today's)")
-	f.DurationVar(&o.MaxStall, "max-stall", 50*time.Millisecond, "longest time for which one list of pages may hold the server up")
+	f.DurationVar(&o.MaxStall, "max-stall", 50*time.Millisecond, "longest time for which one list of pages may stall the server")
 	f.BoolVar(&o.sql, "sql", false, "read the lists by SQL even where the server's dump file can be read")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")

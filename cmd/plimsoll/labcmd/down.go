@@ -78,7 +78,7 @@ func (o downOptions) takeDown(ctx context.Context, c console.Streams, name strin
 	}
 	err := lab.Down(ctx, name, deps)
 	if errors.Is(err, infra.ErrLocked) {
-		return hint.With(err, "end the process that uses it, such as a trial or a run, and try again; or remove it all the same, which breaks off what uses it: plimsoll lab down "+name+" --force")
+		return hint.With(err, "end the process that uses it, such as a trial or a run, and try again; or remove it all the same, which interrupts what uses it: plimsoll lab down "+name+" --force")
 	}
 	return err
 }

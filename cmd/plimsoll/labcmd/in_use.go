@@ -73,7 +73,7 @@ func (e *usedError) Error() string {
 
 // Hint says what to do.
 func (e *usedError) Hint() string {
-	return fmt.Sprintf("end the run first: plimsoll runbook cancel %s; or remove the cluster all the same, which breaks the run off: plimsoll lab down %s --force", e.run, e.lab)
+	return fmt.Sprintf("end the run first: plimsoll runbook cancel %s; or remove the cluster all the same, which interrupts the run: plimsoll lab down %s --force", e.run, e.lab)
 }
 
 // mayGo tells whether a lab may be taken down, and says which runs cannot go on without it. What cannot be found out keeps nobody from

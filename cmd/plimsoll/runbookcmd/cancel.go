@@ -24,7 +24,7 @@ func newCancel(c console.Streams) *cobra.Command {
 A step that was begun and not finished is checked first. After a step that cannot be undone the safe way is forward: the cancellation is
 refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
 done; status, plan and later runs mention it until you record that it was fixed. If another process executes the run, it receives the
-cancellation; while Plimsoll executes another run, this command waits for its turn.`,
+cancellation; while another process executes runs of this state folder, this command waits until it has ended.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
 			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ cancellation; while Plimsoll executes another run, this command waits for its tu
 					}
 					ended := console.UsageError{Text: "run " + args[0] + " has ended: " + string(st.Outcome)}
 					if w.Undo && st.Outcome == journal.RunDone {
-						ended.Hint = "a run is undone before it ends; what it did is taken back by a new run of the runbook that does the opposite: plimsoll runbook list"
+						ended.Hint = "a run is undone before it ends; to undo what it did, begin a new run of the runbook that does the opposite: plimsoll runbook list"
 					}
 					return ended
 				}

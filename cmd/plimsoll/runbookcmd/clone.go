@@ -165,7 +165,7 @@ func (m *clone) end(ctx context.Context, c console.Streams, d *runs.Service, ope
 		fmt.Fprintf(c.Err, "Ctrl-C again leaves it; then: %s\n", by)
 	}
 	if _, err := runShipped(background, c, d, "aurora/delete-clone", m.of, []string{"name=" + m.id}); err != nil {
-		return hint.With(fmt.Errorf("clone %s may be there still: %w", m.id, err), by)
+		return hint.With(fmt.Errorf("clone %s may still exist: %w", m.id, err), by)
 	}
 	return nil
 }

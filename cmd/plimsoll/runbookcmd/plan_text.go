@@ -34,7 +34,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, a := range approvals(h.Plan.Steps) {
 		who := ""
 		if h.Approvers == runbook.ByOther {
-			who = ", by another person than who begins the run"
+			who = ", by another person than the one who begins the run"
 		}
 		fmt.Fprintf(w, "Waits for approval at %s%s: %s\n", strings.Join(a.steps, ", "), who, a.note)
 	}
@@ -48,7 +48,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Disk: %s\n", r)
 	}
 	for _, name := range document.SortedKeys(p.Writers) {
-		fmt.Fprintf(w, "Several nodes of %s accept writes: %s. If one alone is meant to, make the others read-only first\n", name, strings.Join(p.Writers[name], ", "))
+		fmt.Fprintf(w, "Several nodes of %s accept writes: %s. If only one of them should, make the others read-only first\n", name, strings.Join(p.Writers[name], ", "))
 	}
 	if p.Held != nil {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)

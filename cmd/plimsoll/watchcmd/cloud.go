@@ -134,7 +134,7 @@ func (f *Finder) tellOfClones(ctx context.Context, api *aws.RDS, cluster string)
 			f.overdue = map[string]bool{}
 		}
 		f.overdue[key] = true
-		f.Log.Warn("a clone is needed no longer, and costs", "clone", c.ID, "of", c.Source(), "needed_until", c.Tags[aws.DeleteAfterTag],
+		f.Log.Warn("a clone is no longer needed, and costs money", "clone", c.ID, "of", c.Source(), "needed_until", c.Tags[aws.DeleteAfterTag],
 			"delete", "plimsoll runbook run aurora/delete-expired-clones --cluster "+cluster)
 	}
 }

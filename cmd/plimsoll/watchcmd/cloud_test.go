@@ -136,7 +136,7 @@ func TestAWatchTellsOfClonesThatNobodyNeeds(t *testing.T) {
 	for range 2 {
 		f.beside(t.Context(), nil, "shop", c)
 	}
-	if text := said.String(); strings.Count(text, "needed no longer") != 1 || !strings.Contains(text, "clone=over of=shop") || !strings.Contains(text, "aurora/delete-expired-clones --cluster shop") {
+	if text := said.String(); strings.Count(text, "no longer needed") != 1 || !strings.Contains(text, "clone=over of=shop") || !strings.Contains(text, "aurora/delete-expired-clones --cluster shop") {
 		t.Errorf("it says %q", text)
 	}
 	if !s.Clusters.Has("over") {

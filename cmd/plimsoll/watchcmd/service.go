@@ -86,7 +86,7 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 		Left: func(ctx context.Context, instance string) {
 			s.latest.End(instance)
 			if err := s.Series.End(ctx, instance, time.Now()); err != nil {
-				log.Error("end the series of an instance that is watched no more", "instance", instance, "error", err)
+				log.Error("end the series of an instance that is no longer watched", "instance", instance, "error", err)
 			}
 		},
 		Changes: func(c watch.Change) {

@@ -41,7 +41,7 @@ func Open(ctx context.Context, server Orders, within time.Duration) error {
 			return err
 		}
 	}
-	return &StaysReadOnlyError{fmt.Errorf("%s stays read-only: the lock %s changed hands while it was to be opened, or it took longer than %s", server.Name, ClaimLock, within)}
+	return &StaysReadOnlyError{fmt.Errorf("%s stays read-only: another connection took the lock %s before the server accepted writes, or that took longer than %s", server.Name, ClaimLock, within)}
 }
 
 func tryOpen(ctx context.Context, server Orders, within time.Duration) (opens bool, err error) {
@@ -79,7 +79,7 @@ func Close(ctx context.Context, server Orders, within time.Duration, variables .
 			return err
 		}
 	}
-	return fmt.Errorf("%s was not made read-only: it did not execute the order within %s, or another run has taken the cluster meanwhile", server.Name, within)
+	return fmt.Errorf("%s was not made read-only: it did not execute the statement within %s, or another run has taken the cluster meanwhile", server.Name, within)
 }
 
 // asItWas is the state of a server's lock at the time of an order, and until when the order holds, by the server's clock.

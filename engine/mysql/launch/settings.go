@@ -26,12 +26,12 @@ var reserved = map[string]string{
 	"datadir":           "the lab keeps and restores the data folder",
 	"socket":            "the lab sets it: it is in the node's folder",
 	"pid_file":          "the lab sets it: it is in the node's folder",
-	"log_error":         "the lab reads the log",
+	"log_error":         "the lab reads the log in the node's folder",
 	"init_file":         "Plimsoll uses it to create the administrator",
 	"user":              "servers run as the user of the lab",
 	"server_id":         "Plimsoll sets it to the node's number",
-	"skip_networking":   "the lab talks to servers over TCP",
-	"skip_grant_tables": "the lab logs in",
+	"skip_networking":   "the lab connects to servers over TCP",
+	"skip_grant_tables": "the lab logs in with an account of its own",
 }
 
 // settingsOf is what a node runs with: what a lab needs, under what the user wrote.

@@ -51,7 +51,7 @@ func Open(path string) (*Folder, error) {
 	key, err := os.ReadFile(path + ".key")
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(before) > 0 {
-			return nil, hint.With(fmt.Errorf("%s has a recording, and its key is gone: the same names would get other stand-ins", path), "record into another folder")
+			return nil, hint.With(fmt.Errorf("%s has a recording without its key: the same names would get other stand-ins", path), "record into another folder")
 		}
 		key, err = newKey(path + ".key")
 	}
