@@ -57,6 +57,7 @@ type Option struct {
 	Rehearse string `json:"rehearse,omitempty"`
 	Copy     string `json:"copy,omitempty"`
 	Do       string `json:"do,omitempty"`
+	AtOnce   bool   `json:"at_once,omitempty"` // Do makes the change itself, and does not plan it
 	// Class and Volume are what the server runs on once the option was carried out, as --class and --volume write them; empty where it changes
 	// neither.
 	Class  string `json:"class,omitempty"`

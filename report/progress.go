@@ -151,7 +151,7 @@ func (p *liveState) what() string {
 	if p.stage.Round > 0 && p.plan.Rounds > 1 {
 		s += fmt.Sprintf(", round %d of %d", p.stage.Round, p.plan.Rounds)
 	}
-	if d := p.stage.Detail; d != "" && d != "measure" && d != "warmup" { // the phases of that name say nothing new
+	if d := p.stage.Detail; d != "" {
 		s += ": " + d
 	}
 	return s

@@ -51,16 +51,18 @@ func replay(r *result.Result, o progress.Observer, stop int, tick func(time.Time
 			p := phases[0]
 			phases = phases[1:]
 			length := p.To.Sub(p.From)
-			doing := progress.Measuring
+			doing, detail := progress.Measuring, p.Name
 			switch {
 			case p.Name == "warmup":
-				doing = progress.WarmingUp
+				doing, detail = progress.WarmingUp, ""
+			case p.Name == "measure":
+				detail = ""
 			case strings.Contains(p.Name, "/"):
 				doing, length = progress.Disturbing, 0
 			}
 			p.To, p.Impact, p.Figures = time.Time{}, nil, nil
 			o.Observe(progress.PhaseBegan{Phase: p, Length: length})
-			o.Observe(progress.Stage{Doing: doing, Cell: p.Cell, Round: p.Round, Detail: p.Name, Share: -1})
+			o.Observe(progress.Stage{Doing: doing, Cell: p.Cell, Round: p.Round, Detail: detail, Share: -1})
 		}
 		for len(events) > 0 && events[0].Time.Before(row.Time.Add(time.Second)) {
 			o.Observe(progress.Happened{Event: events[0]})

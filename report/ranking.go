@@ -9,8 +9,8 @@ import (
 
 // ranking is a metric of contenders beside each other, where no factor gives a curve its axis.
 type ranking struct {
-	Title string
-	Bars  []rank
+	Metric, Title string
+	Bars          []rank
 }
 
 // rank is one contender's bar: its value and interval as shares of the widest.
@@ -25,7 +25,7 @@ type rank struct {
 func (c comparison) rankings() []ranking {
 	var all []ranking
 	for _, m := range c.measured("throughput", "response_p99") {
-		r := ranking{Title: heading(m)}
+		r := ranking{Metric: m, Title: heading(m)}
 		if m == "throughput" {
 			r.Title += ", operations per second"
 		}

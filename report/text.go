@@ -216,10 +216,9 @@ func (t *text) compared(c comparison, metric string) {
 		return
 	}
 	for _, r := range c.rankings() {
-		if !strings.HasPrefix(r.Title, heading(metric)) {
-			continue
+		if r.Metric == metric {
+			t.bars(r)
 		}
-		t.bars(r)
 	}
 }
 

@@ -164,7 +164,7 @@ func (s runHandlers) answer(verb string) page {
 		}
 		s.Log.Info("answered", "run", run, "step", p.Step, "answer", verb, "by", person.Name, "method", string(person.Method), "plan", p.Plan)
 		if !p.Executed { // nobody would hear it
-			if err := s.turn.start(s.as(r), run, journal.Command{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
+			if err := s.turn.start(s.as(r), run, journal.Command{Do: journal.DoResume, Reason: r.PostFormValue("reason")}); err != nil {
 				return err
 			}
 		}
@@ -211,7 +211,7 @@ func (s runHandlers) resume(w http.ResponseWriter, r *http.Request) error {
 	case executed:
 		return &badRequest{"run " + run + " is being executed", ""}
 	}
-	if err := s.turn.start(s.as(r), run, journal.Command{Do: "resume", Reason: r.PostFormValue("reason")}); err != nil {
+	if err := s.turn.start(s.as(r), run, journal.Command{Do: journal.DoResume, Reason: r.PostFormValue("reason")}); err != nil {
 		return err
 	}
 	s.went(w, r, run)
@@ -247,7 +247,7 @@ func (s runHandlers) cancel(w http.ResponseWriter, r *http.Request) error {
 	case executed:
 		err = s.as(r).Tell(r.Context(), run, word)
 	default:
-		err = s.turn.start(s.as(r), run, journal.Command{Do: "cancel", Undo: word.Undo, Leave: word.Leave, Reason: word.Reason})
+		err = s.turn.start(s.as(r), run, journal.Command{Do: journal.DoCancel, Undo: word.Undo, Leave: word.Leave, Reason: word.Reason})
 	}
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (s runHandlers) rerun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o := journal.Command{Do: "rerun", Step: r.PostFormValue("step"), Downstream: r.PostFormValue("downstream") != "", Reason: strings.TrimSpace(r.PostFormValue("reason"))}
+	o := journal.Command{Do: journal.DoRerun, Step: r.PostFormValue("step"), Downstream: r.PostFormValue("downstream") != "", Reason: strings.TrimSpace(r.PostFormValue("reason"))}
 	switch {
 	case o.Step == "" || o.Reason == "":
 		return &badRequest{"no step or no reason was given", "choose the step to run again, and give a reason, which is stored with the run"}

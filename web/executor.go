@@ -90,7 +90,7 @@ func (t *turn) wait(as *execute.Service, run string, o journal.Command) {
 
 // tell says to a process that has begun to execute the run meanwhile that it is to be cancelled.
 func (t *turn) tell(as *execute.Service, run string, o journal.Command) (done bool, err error) {
-	if o.Do != "cancel" {
+	if o.Do != journal.DoCancel {
 		return false, nil
 	}
 	executed, err := t.runs.Store.Executes(t.ctx, run)
@@ -103,14 +103,14 @@ func (t *turn) tell(as *execute.Service, run string, o journal.Command) (done bo
 // begin takes the right and starts a session.
 func (t *turn) begin(as *execute.Service, run string, o journal.Command) error {
 	var instead []string
-	if o.Do == "rerun" || o.Do == "cancel" { // of a run whose process died nothing else is done
+	if o.Do == journal.DoRerun || o.Do == journal.DoCancel { // of a run whose process died nothing else is done
 		instead = []string{run}
 	}
 	e, err := t.take(instead...)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(e.Continued(), run) || o.Do != "resume" && o.Do != "run" {
+	if !slices.Contains(e.Continued(), run) || o.Do != journal.DoResume && o.Do != journal.DoRun {
 		t.settle(e, run)
 		if err := as.Start(t.ctx, e, run, o); err != nil {
 			return errors.Join(err, t.give())

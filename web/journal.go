@@ -43,14 +43,14 @@ func tellEntry(entry durable.Entry) (told, error) {
 func ordered(o journal.Command) string {
 	text := ""
 	switch o.Do {
-	case "run":
+	case journal.DoRun:
 		text = "execution began"
-	case "rerun":
+	case journal.DoRerun:
 		text = "step " + o.Step + " again"
 		if o.Downstream {
 			text += ", and all after it"
 		}
-	case "cancel":
+	case journal.DoCancel:
 		text = "cancelled"
 		if o.Undo {
 			text += ", to be undone"

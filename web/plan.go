@@ -349,7 +349,7 @@ func (s runHandlers) begin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Log.Info("run begun", "run", run, "by", as.User, "plan", p.Header.Plan.Hash)
-	if err := s.turn.start(as, run, journal.Command{Do: "run"}); err != nil {
+	if err := s.turn.start(as, run, journal.Command{Do: journal.DoRun}); err != nil {
 		return err
 	}
 	s.went(w, r, run)

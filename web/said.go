@@ -100,14 +100,14 @@ func saidOpened(book words.Book, e journal.Event) string {
 func saidOrder(book words.Book, o journal.Command) string {
 	text := ""
 	switch o.Do {
-	case "run":
+	case journal.DoRun:
 		text = book.Say("said.run")
-	case "rerun":
+	case journal.DoRerun:
 		text = book.Say("said.rerun", o.Step)
 		if o.Downstream {
 			text = book.Say("said.downstream", o.Step)
 		}
-	case "cancel":
+	case journal.DoCancel:
 		text = book.Say("state.cancelled")
 		if o.Undo {
 			text = book.Say("said.cancel_undo")

@@ -77,7 +77,7 @@ func (a auroraAdvice) finding() advise.Finding {
 	default:
 		f.Title = fmt.Sprintf("%s and %s cost about the same: the quietest and the busiest day decide differently", now, other)
 	}
-	f.Options = []advise.Option{a.option("leave it: "+now, now, nowPrice, nowPrice), a.option(other, other, otherPrice, nowPrice)}
+	f.Options = []advise.Option{a.option("leave it: "+now, now, now, nowPrice, nowPrice), a.option(other, other, now, otherPrice, nowPrice)}
 	if otherPrice.Known() && nowPrice.Known() && otherPrice.High < nowPrice.Low {
 		f.Options[1].Advised = true
 	} else if otherPrice.Known() && nowPrice.Known() {
@@ -139,8 +139,8 @@ func (a auroraAdvice) breakEven() []string {
 		(optimized.Month-standard.Month)/one.Month, gib(a.GiB), strings.Join(a.Classes, ", "))}
 }
 
-// option is a configuration.
-func (a auroraAdvice) option(name, configuration string, price, now advise.Price) advise.Option {
+// option is a configuration, which may be the one that it has now.
+func (a auroraAdvice) option(name, configuration, has string, price, now advise.Price) advise.Option {
 	o := advise.Option{Name: name, Price: price, Change: price.Minus(now), Risk: "what requests cost follows the load", Undo: "nothing to undo"}
 	if configuration == IOOptimized {
 		o.Risk = "none: the bill no longer follows the load"
@@ -155,7 +155,7 @@ func (a auroraAdvice) option(name, configuration string, price, now advise.Price
 		}
 		o.Effects = append(o.Effects, e)
 	}
-	if strings.HasPrefix(name, "leave it") {
+	if configuration == has {
 		return o
 	}
 	kind := "aurora-iopt1"

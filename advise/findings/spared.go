@@ -23,7 +23,7 @@ func (in Input) sparing(reads []advise.Option) (all []spared) {
 		// What was predicted is checked by the reads, once.
 		bytes := max(max(m.PeakBytes, m.Bytes)-(e.Now-e.High)*in.scale()*float64(in.Memory.PageSize), 0)
 		s := spared{asked: asked{left(max(m.Peak, m.IOPS.Mean), e.High), bytes}, Option: advise.Option{
-			Name: o.Name, Price: o.Price, Change: o.Change, Risk: o.Risk, Undo: o.Undo, Rehearse: o.Rehearse, Do: o.Do, Spares: &reads[i],
+			Name: o.Name, Price: o.Price, Change: o.Change, Risk: o.Risk, Undo: o.Undo, Rehearse: o.Rehearse, Do: o.Do, AtOnce: o.AtOnce, Spares: &reads[i],
 		}}
 		s.Effects = append(s.Effects, advise.Effect{What: sustained, Unit: "per_second", Now: gives, Then: gives, Low: gives, High: gives},
 			advise.Effect{What: "disk operations per second", Unit: "per_second", Now: m.IOPS.Mean, Then: mean.Mean, Low: mean.Low, High: mean.High, Note: e.Note})

@@ -313,7 +313,7 @@ func (in Input) storageOption(name string, v storage.Volume, balance float64) ad
 	switch {
 	case v == *in.Volume:
 	case in.Lab != nil:
-		o.Do = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.Text(v))
+		o.Do, o.AtOnce = fmt.Sprintf("plimsoll lab disk %s --set %s", in.Lab.Name, in.Lab.Text(v)), true
 	case in.RDS:
 		o.Do = fmt.Sprintf("plimsoll runbook plan rds/grow-storage --cluster %s -i node=%s", in.Cluster, in.Node)
 		if v.GiB != in.Volume.GiB {

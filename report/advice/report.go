@@ -137,7 +137,7 @@ func commandsOf(o advise.Option) (all []labelled) {
 	}
 	if o.Do != "" {
 		what := "plan"
-		if !strings.HasPrefix(o.Do, "plimsoll runbook plan ") {
+		if o.AtOnce {
 			what = "do"
 		}
 		all = append(all, labelled{what, o.Do})

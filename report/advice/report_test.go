@@ -19,7 +19,7 @@ func sample() *advise.Report {
 				{Name: "leave it", Price: price, Risk: "it breaks", Undo: "nothing", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 192, Low: 150, High: 220}}},
 				{Name: "gp3", Advised: true, Price: advise.Price{Unknown: "nobody knows"}, Change: advise.Price{Unknown: "nobody knows"}, Risk: "it breaks", Undo: "nothing",
 					Do: "plimsoll runbook plan it", Rehearse: "plimsoll try it", Effects: []advise.Effect{{What: "until the burst ends", Unit: "seconds", Then: 1e12, Low: 1e12, High: 1e12}}},
-				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing", Copy: "plimsoll runbook plan a copy", Do: "plimsoll lab disk it"},
+				{Name: "another", Class: "db.m7g.large", Price: advise.Price{Unknown: "no price of db.m7g.large"}, Risk: "it breaks", Undo: "nothing", Copy: "plimsoll runbook plan a copy", Do: "plimsoll lab disk it", AtOnce: true},
 				{Name: "more, and more", Price: price, Change: price, Risk: "it swaps", Undo: "less", PerRead: &each, PerReadLow: 0.2, PerReadHigh: 1e12, Effects: []advise.Effect{
 					{What: "reads a second", Unit: "per_second", Then: 100, Low: 80, High: 125, Note: "the fitted model, a second method, predicts 200 reads a second"},
 					{What: "operations", Unit: "per_second", Then: 100, Low: 100, High: 100, Note: "the class allows no more"},

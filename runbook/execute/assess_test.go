@@ -111,7 +111,7 @@ func TestAClusterIsGivenBackAsItIsOnlyWhenAPersonSaysSo(t *testing.T) {
 			t.Fatalf("outcome %q, %q", st.Outcome, st.Refused)
 		}
 		b.put("mended", "")
-		want := map[string]journal.Outcome{"resume": journal.RunDone, "cancel": journal.RunCancelled}[way.Do]
+		want := map[journal.Verb]journal.Outcome{"resume": journal.RunDone, "cancel": journal.RunCancelled}[way.Do]
 		if way.Undo {
 			want = journal.RunUndone
 		}

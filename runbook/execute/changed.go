@@ -7,7 +7,7 @@ import (
 // mayGoOn looks whether this release can and may do what a session was begun for, and says by which versions of its actions it goes on,
 // if they are others than before.
 func (r *runner) mayGoOn(o *journal.Command, e *journal.Event) error {
-	if o.Do == "cancel" && !o.Undo { // which uses nothing
+	if o.Do == journal.DoCancel && !o.Undo { // which uses nothing
 		o.Changed = ""
 		return nil
 	}

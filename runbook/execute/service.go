@@ -307,7 +307,7 @@ func (s *Service) Agree(ctx context.Context, run string, asked journal.Event, na
 // Start begins a run's next session. *ElsewhereError when an executor elsewhere has the run and is not known to be dead.
 func (s *Service) Start(ctx context.Context, e *durable.Executor, run string, o journal.Command) error {
 	o.By, o.Known = s.User, s.Known
-	if o.Do == "cancel" && !o.Undo && o.Leave == "" {
+	if o.Do == journal.DoCancel && !o.Undo && o.Leave == "" {
 		if st, err := s.State(ctx, run); err == nil { // else the session says why
 			o.Undo = st.HalfUndone()
 		}

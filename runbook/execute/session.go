@@ -67,7 +67,7 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 // givesUp tells whether a session was begun to give its run up as it is, which uses nothing that the journal says.
 func givesUp(order json.RawMessage) bool {
 	var o journal.Command
-	return json.Unmarshal(order, &o) == nil && o.Do == "cancel" && !o.Undo && o.Leave != ""
+	return json.Unmarshal(order, &o) == nil && o.Do == journal.DoCancel && !o.Undo && o.Leave != ""
 }
 
 // workOn runs what belongs to a session beside its loop, and the loop.
@@ -162,11 +162,11 @@ func noteOpened(ctx context.Context, r *runner) error {
 	if err := r.mayGoOn(&o, &e); err != nil {
 		return parkRun(r, err.Error(), err)
 	}
-	if r.state.Book.Lock == runbook.LockCluster && o.Do == "cancel" && !o.Undo {
+	if r.state.Book.Lock == runbook.LockCluster && o.Do == journal.DoCancel && !o.Undo {
 		r.gone = takenByOthers(ctx, r)
 	}
 	// To be given up, a run needs no lease: it may have lost it.
-	if r.state.Book.Lock == runbook.LockCluster && (o.Do != "cancel" || o.Undo) {
+	if r.state.Book.Lock == runbook.LockCluster && (o.Do != journal.DoCancel || o.Undo) {
 		var err error
 		if r.held, err = r.service.locks().Take(ctx, r.cluster, r.state, r.journal.Run(), lock.ShortPatience); err != nil {
 			return parkRun(r, err.Error(), err)

@@ -250,7 +250,7 @@ func TestARunEndsThoughItsClaimIsNotRemoved(t *testing.T) {
 			run := b.begin(Request{Book: b.parse(c.book)})
 			var st *journal.State
 			for _, do := range c.do {
-				st = b.runSession(run, journal.Command{Do: do})
+				st = b.runSession(run, journal.Command{Do: journal.Verb(do)})
 			}
 			said := b.events(run, journal.Said)
 			if st.Outcome != c.want || len(said) != 1 || !said[0].Claim || !strings.Contains(said[0].Reason, "plimsoll runbook resume "+run) {

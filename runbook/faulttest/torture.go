@@ -152,7 +152,7 @@ func (t *Torture) run(ctx context.Context, s *execute.Service, q execute.Request
 	stop := execute.ApproveAll(ctx, s)
 	defer stop()
 	var st *journal.State
-	for o := (&journal.Command{Do: "run"}); o != nil; {
+	for o := (&journal.Command{Do: journal.DoRun}); o != nil; {
 		if err = s.Start(ctx, e, run, *o); err == nil {
 			err = e.Wait(ctx, run)
 		}

@@ -168,7 +168,7 @@ func (t *Torture) finish(ctx context.Context, s *execute.Service, run string) (s
 	}
 	stop := execute.ApproveAll(ctx, s)
 	defer stop()
-	for _, o := range []journal.Command{{Do: "cancel", Undo: true, Reason: "torture"}, {Do: "resume"}} {
+	for _, o := range []journal.Command{{Do: journal.DoCancel, Undo: true, Reason: "torture"}, {Do: journal.DoResume}} {
 		if st, err = s.State(ctx, run); err != nil || st.Outcome.Over() {
 			break
 		}

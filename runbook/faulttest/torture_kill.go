@@ -187,12 +187,12 @@ func repeatable(st *journal.State, key string) bool {
 
 // giveBack takes a run back as far as it can be.
 func (t *Torture) giveBack(ctx context.Context, s *execute.Service, run string) error {
-	return t.cancel(ctx, s, run, journal.Command{Do: "cancel", Undo: true, Reason: "torture"})
+	return t.cancel(ctx, s, run, journal.Command{Do: journal.DoCancel, Undo: true, Reason: "torture"})
 }
 
 // giveUp ends a run whose cluster others have had, as its refusal advises: it leaves the cluster as it is.
 func (t *Torture) giveUp(ctx context.Context, s *execute.Service, run string) error {
-	return t.cancel(ctx, s, run, journal.Command{Do: "cancel", Leave: "torture", Reason: "torture"})
+	return t.cancel(ctx, s, run, journal.Command{Do: journal.DoCancel, Leave: "torture", Reason: "torture"})
 }
 
 func (t *Torture) cancel(ctx context.Context, s *execute.Service, run string, first journal.Command) error {

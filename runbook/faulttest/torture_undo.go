@@ -17,13 +17,13 @@ import (
 
 // takeBack cancels with undo, and what cannot be taken back is left.
 func takeBack(st *journal.State) *journal.Command {
-	o := journal.Command{Do: "cancel", Undo: true, Reason: "torture"}
+	o := journal.Command{Do: journal.DoCancel, Undo: true, Reason: "torture"}
 	last := journal.Command{}
 	if len(st.Orders) > 0 {
 		last = st.Orders[len(st.Orders)-1]
 	}
 	switch {
-	case last.Do != "cancel":
+	case last.Do != journal.DoCancel:
 		return &o
 	case !st.Outcome.Over() && last.Leave == "": // it was not taken, or an undo failed: what stands is left, for the next try
 		o.Leave = "torture"

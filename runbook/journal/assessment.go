@@ -37,27 +37,38 @@ func (s *State) Looks(i *Step) bool {
 	return err == nil && task.Traits().Effect == action.None
 }
 
-// standsAfter says of a step that has an effect how it stands; empty: it has none, or none that is left.
-func (seen Assessments) standsAfter(s *State, i *Step) string {
+// standing is how a step stands that may have had an effect.
+type standing int
+
+const (
+	noEffect standing = iota // it has none, or none that is left
+	isDone
+	wasBegun
+	inDoubt // its outcome cannot be determined
+	halfDone
+)
+
+// standsAfter tells how a step stands, and says it after its name.
+func (seen Assessments) standsAfter(s *State, i *Step) (standing, string) {
 	a := seen[i.Key]
 	switch {
 	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
-		return ""
+		return noEffect, ""
 	case i.Phase == StepDone, a != nil && a.Err == nil && a.Is == Complete:
-		return "is done"
+		return isDone, "is done"
 	case a == nil:
-		return "was begun"
+		return wasBegun, "was begun"
 	case a.Err != nil:
-		return "was started, and its outcome cannot be determined: " + OneLine(a.Err)
+		return inDoubt, "was started, and its outcome cannot be determined: " + OneLine(a.Err)
 	}
-	return "is half done: " + a.Why
+	return halfDone, "is half done: " + a.Why
 }
 
 // Irrevocable is the first step that nothing takes back and that has acted, or may have, and how it stands; nil: all that was done
 // can be taken back.
 func (seen Assessments) Irrevocable(s *State) (*Step, string) {
 	for _, i := range s.Items {
-		if how := seen.standsAfter(s, i); how != "" && !s.Reversible(i) {
+		if is, how := seen.standsAfter(s, i); is != noEffect && !s.Reversible(i) {
 			return i, how
 		}
 	}
@@ -68,9 +79,9 @@ func (seen Assessments) Irrevocable(s *State) (*Step, string) {
 func (seen Assessments) Effects(s *State) []string {
 	var all []string
 	for _, i := range s.Items {
-		switch how := seen.standsAfter(s, i); how {
-		case "":
-		case "is done", "was begun":
+		switch is, how := seen.standsAfter(s, i); is {
+		case noEffect:
+		case isDone, wasBegun:
 			all = append(all, i.Key)
 		default:
 			all = append(all, i.Key+" ("+how+")")

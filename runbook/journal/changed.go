@@ -84,18 +84,18 @@ func actionsUsed(s *State, o Command) map[string]bool {
 	}
 	undoes := o.Undo || s.Undoing || s.Book.OnFailure == runbook.FailureUndoes
 	from := len(s.Items)
-	if o.Do == "rerun" {
+	if o.Do == DoRerun {
 		from = slices.IndexFunc(s.Items, func(i *Step) bool { return i.Key == o.Step })
 	}
 	for n, i := range s.Items {
 		again := n == from || o.Downstream && n > from
-		if goesOn := o.Do != "cancel" && !i.Over(); goesOn || again || undoes && i.Acts {
+		if goesOn := o.Do != DoCancel && !i.Over(); goesOn || again || undoes && i.Acts {
 			use(i.Step)
 		}
 	}
 	for n := range s.Book.Steps {
 		step := &s.Book.Steps[n]
-		if _, known := s.Targets[step.ID]; step.Rolling != nil && !known && o.Do != "cancel" {
+		if _, known := s.Targets[step.ID]; step.Rolling != nil && !known && o.Do != DoCancel {
 			runbook.EachStep(step.Steps, use)
 		}
 	}

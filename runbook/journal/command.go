@@ -1,8 +1,19 @@
 package journal
 
-// Command is the order that a session carries out: run, resume, rerun or cancel.
+// Verb is what a session is ordered to do.
+type Verb string
+
+// The verbs.
+const (
+	DoRun    Verb = "run"
+	DoResume Verb = "resume"
+	DoRerun  Verb = "rerun"
+	DoCancel Verb = "cancel"
+)
+
+// Command is the order that a session carries out.
 type Command struct {
-	Do         string `json:"do"` // run, resume, rerun, cancel
+	Do         Verb   `json:"do"`
 	Step       string `json:"step,omitempty"`
 	Downstream bool   `json:"downstream,omitempty"`
 	Undo       bool   `json:"undo,omitempty"`

@@ -200,12 +200,12 @@ func tryUndosAgain(s *State) {
 // obeyCommand takes the order of a session.
 func obeyCommand(s *State, o Command, e Event) error {
 	switch o.Do {
-	case "cancel":
+	case DoCancel:
 		tryUndosAgain(s)
 		noteHalt(s)
 		e.Leave = o.Leave
 		s.Stopping, s.Undoing, s.Outcome, s.Stuck = &e, o.Undo, "", ""
-	case "resume":
+	case DoResume:
 		clear(s.Healthy)
 		if s.Outcome == RunFailed {
 			tryUndosAgain(s)
@@ -216,7 +216,7 @@ func obeyCommand(s *State, o Command, e Event) error {
 				}
 			}
 		}
-	case "rerun":
+	case DoRerun:
 		at := slices.IndexFunc(s.Items, func(i *Step) bool { return i.Key == o.Step })
 		if at < 0 {
 			return fmt.Errorf("rerun of step %s, which does not exist", o.Step)

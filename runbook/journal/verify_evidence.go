@@ -115,7 +115,7 @@ func (p *Proof) read(entries []durable.Entry) error {
 		case Ended:
 			p.Outcome = e.Outcome
 		case Opened:
-			if e.Order != nil && e.Order.Do == "rerun" { // who agreed before may agree again
+			if e.Order != nil && e.Order.Do == DoRerun { // who agreed before may agree again
 				for _, s := range steps {
 					clear(s.everyone)
 				}

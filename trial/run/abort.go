@@ -169,7 +169,7 @@ func giveRunUp(ctx context.Context, r *runner, x *execution, underWay bool) (jou
 	if limited.Err() != nil {
 		return "", context.Cause(limited)
 	}
-	if err := s.Start(limited, r.runs.executor, x.id, journal.Command{Do: "cancel", Leave: why, Reason: why}); err != nil {
+	if err := s.Start(limited, r.runs.executor, x.id, journal.Command{Do: journal.DoCancel, Leave: why, Reason: why}); err != nil {
 		return "", err
 	}
 	if err := r.runs.executor.Wait(limited, x.id); err != nil {

@@ -138,7 +138,11 @@ func (d *cellRun) errorClasses(s load.Second) {
 // phase is a phase in which only the load goes on.
 func (d *cellRun) phase(ctx context.Context, phase string, length time.Duration) error {
 	d.begin(phase, length, false)
-	d.observe(progress.Stage{Doing: progress.Measuring, Cell: d.cell.Name, Round: d.round, Detail: phase, Share: 0})
+	detail := phase
+	if len(d.cell.Timeline) == 0 { // the name of the only phase says nothing new
+		detail = ""
+	}
+	d.observe(progress.Stage{Doing: progress.Measuring, Cell: d.cell.Name, Round: d.round, Detail: detail, Share: 0})
 	for passed := time.Duration(0); length-passed > judge.Second/2; { // to the nearest whole second
 		s, err := d.next(ctx)
 		if err != nil {

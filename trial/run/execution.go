@@ -49,7 +49,7 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	}
 	r.runs.follow(x)
 	defer r.runs.follow(nil)
-	if err := service.Start(ctx, r.runs.executor, x.id, journal.Command{Do: "run"}); err != nil {
+	if err := service.Start(ctx, r.runs.executor, x.id, journal.Command{Do: journal.DoRun}); err != nil {
 		_, leaving := r.leave(ctx, x) // it did nothing, and has taken its cluster
 		return nil, errors.Join(err, leaving)
 	}

@@ -24,7 +24,7 @@ func newCancel(c console.Streams) *cobra.Command {
 A step that was begun and not finished is checked first. After a step that cannot be undone the safe way is forward: the cancellation is
 refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
 done; status, plan and later runs mention it until you record that it was fixed. If another process executes the run, it receives the
-cancellation; while another process executes runs of this state folder, this command waits until it has ended.`,
+cancellation; while another process executes runs of this state folder, this command waits until they have ended.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
 			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ cancellation; while another process executes runs of this state folder, this com
 					fmt.Fprintf(c.Err, "the process that executes the run has received the cancellation; plimsoll runbook status %s shows its progress\n", args[0])
 					return nil
 				}
-				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "cancel", Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: journal.DoCancel, Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
 			})
 		},
 	}

@@ -153,7 +153,7 @@ func (m *clone) end(ctx context.Context, c console.Streams, d *runs.Service, ope
 	}
 	if st.Outcome == "" { // it was interrupted, and has the cluster still
 		fmt.Fprintf(c.Err, "Undoing run %s, which was creating the clone %s.\n", m.run, m.id)
-		return executeRun(background, c, d, m.run, &journal.Command{Do: "cancel", Undo: true}, false)
+		return executeRun(background, c, d, m.run, &journal.Command{Do: journal.DoCancel, Undo: true}, false)
 	}
 	by := fmt.Sprintf("plimsoll runbook run aurora/delete-clone --cluster %s -i name=%s", m.of, m.id)
 	if keep {

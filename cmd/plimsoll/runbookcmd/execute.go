@@ -24,7 +24,7 @@ import (
 // order it only follows or goes on with what was interrupted.
 func executeRun(ctx context.Context, c console.Streams, d *runs.Service, run string, order *journal.Command, asJSON bool) error {
 	f := newFollower(c, d, run, asJSON)
-	if order != nil && order.Do == "cancel" {
+	if order != nil && order.Do == journal.DoCancel {
 		f.word = &journal.Message{Say: "cancel", Undo: order.Undo, Leave: order.Leave, Reason: order.Reason}
 	}
 	d.Observe = func(r string, e journal.Event, at time.Time) {
@@ -36,7 +36,7 @@ func executeRun(ctx context.Context, c console.Streams, d *runs.Service, run str
 		defer execute.ApproveAll(ctx, d.Service)()
 	}
 	var instead []string
-	if order != nil && (order.Do == "rerun" || order.Do == "cancel" || order.Changed != "") { // of a run whose process died nothing else is done
+	if order != nil && (order.Do == journal.DoRerun || order.Do == journal.DoCancel || order.Changed != "") { // of a run whose process died nothing else is done
 		instead = []string{run}
 	}
 	e, err := f.wait(ctx, instead...)
@@ -143,18 +143,18 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Outcome == journal.RunUndone && why != "":
 		tellUndone(c, st)
 		return hint.With(fmt.Errorf("run %s was undone: %s", run, why), journal.OfRun(runError{run, st}.advice(), run))
-	case st.Outcome == journal.RunDone && order != nil && order.Do == "cancel":
+	case st.Outcome == journal.RunDone && order != nil && order.Do == journal.DoCancel:
 		tellLeftOut(c, st)
 		return fmt.Errorf("run %s is %s: it was completed before it could be cancelled", run, st.Status())
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		tellLeftOut(c, st)
 		return console.WithCode{Code: console.ExitRemainders}
-	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == "cancel"):
+	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == journal.DoCancel):
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitRemainders}
-	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != "cancel":
+	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != journal.DoCancel:
 		fmt.Fprintf(c.Err, "run %s: %s; the run is not done\n", run, cancelledBy(st))
 		tellUndone(c, st)
 		return console.WithCode{Code: console.ExitTrouble}

@@ -146,7 +146,7 @@ func runShipped(ctx context.Context, c console.Streams, d *runs.Service, name, o
 		return "", err
 	}
 	fmt.Fprintf(c.Err, "run %s: %s %s\n", run, name, strings.Join(inputs, " "))
-	if err := executeRun(ctx, c, d, run, &journal.Command{Do: "run"}, false); err != nil {
+	if err := executeRun(ctx, c, d, run, &journal.Command{Do: journal.DoRun}, false); err != nil {
 		return run, err
 	}
 	st, err := d.State(ctx, run)

@@ -30,11 +30,11 @@ Of a run that has ended and has not released its cluster, resume releases it, an
 					if gave, err := giveBack(ctx, c, d, args[0]); err != nil {
 						return err
 					} else if gave { // that was left to do of it
-						return conclude(ctx, c, d, args[0], asJSON, &journal.Command{Do: "resume"}, nil)
+						return conclude(ctx, c, d, args[0], asJSON, &journal.Command{Do: journal.DoResume}, nil)
 					}
 					return console.UsageError{Text: "run " + args[0] + " is " + string(st.Outcome) + ": there is nothing to resume", Hint: "to run one of its steps again: " + rerunning(args[0], st, "")}
 				}
-				return executeRun(ctx, c, d, args[0], &journal.Command{Do: "resume", Reason: reason, Changed: changed}, asJSON)
+				return executeRun(ctx, c, d, args[0], &journal.Command{Do: journal.DoResume, Reason: reason, Changed: changed}, asJSON)
 			})
 		},
 	}

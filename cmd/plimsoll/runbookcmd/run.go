@@ -26,7 +26,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {
 				if run, err := unfinished(ctx, d); err != nil || run != "" {
-					return errors.Join(err, executeRun(ctx, c, d, run, &journal.Command{Do: "resume"}, asJSON))
+					return errors.Join(err, executeRun(ctx, c, d, run, &journal.Command{Do: journal.DoResume}, asJSON))
 				}
 				p, err := q.prepare(ctx, d, args[0])
 				if err != nil {
@@ -61,7 +61,7 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 					return err
 				}
 				fmt.Fprintf(c.Err, "run %s\n", run)
-				return executeRun(ctx, c, d, run, &journal.Command{Do: "run"}, asJSON)
+				return executeRun(ctx, c, d, run, &journal.Command{Do: journal.DoRun}, asJSON)
 			})
 		},
 	}
