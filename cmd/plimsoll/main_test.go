@@ -70,7 +70,7 @@ func scripts(t *testing.T, dir string) {
 			})
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill, "awaits": awaits, "follows": follows},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "answers": answers, "passes": passes, "service": service, "capture": capture, "fill": fill, "awaits": awaits, "follows": follows, "production": production},
 	})
 }
 
@@ -207,6 +207,19 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s is nowhere in what was printed", args[1])
 	}
 	ts.Setenv(args[0], found[1])
+}
+
+// production starts a database that stands for one in production, as it is there before a script begins: $ADDRESS is where, and PLIMSOLL_PASSWORD is
+// the password of its account plimsoll.
+func production(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: production")
+	}
+	ts.Check(ts.Exec("plimsoll", "lab", "up", "mariadb", "--name", "prod", "--set", "innodb_buffer_pool_size=64M", "--json"))
+	capture(ts, false, []string{"ADDRESS", `"(127[.0-9]+:[0-9]+)"`})
+	password, err := os.ReadFile(filepath.Join(ts.Getenv("PLIMSOLL_HOME"), "lab", "prod", "password"))
+	ts.Check(err)
+	ts.Setenv("PLIMSOLL_PASSWORD", strings.TrimSuffix(string(password), "\n"))
 }
 
 // fill puts the values of variables into a file: fill FILE.
