@@ -3,9 +3,9 @@ package runbookcmd
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
