@@ -317,7 +317,7 @@ func (r *runner) cancel() *journal.Event {
 		}
 		return undoOf(r, i)
 	}
-	if r.state.Unchanged() {
+	if journal.Unchanged(r.state) {
 		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunCancelled, Reason: journal.NothingChanged}
 	}
 	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.FailureUndone()}

@@ -70,7 +70,7 @@ func Unasked(s *State, i *Step) Phase {
 const NothingChanged = "nothing was changed"
 
 // Unchanged tells whether no step of the run has begun to act, nor failed.
-func (s *State) Unchanged() bool {
+func Unchanged(s *State) bool {
 	return s.FailureUndone() == "" && !slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Begun > 0 || i.Phase == StepUndone })
 }
 
