@@ -38,7 +38,7 @@ func serverError(packet []byte) error {
 	case code == prevented && !slices.Contains([]string{"", "--read-only", "--super-read-only", "--innodb-read-only", "--transaction-read-only"}, option(e.Text)):
 		e.Kind = engine.Denied
 	case code == 1046:
-		e.Do = "write DATABASE.TABLE (the tables of a trial's workload are in the database plimsoll), or name the database in the target: mysql://user@host:3306/DATABASE"
+		e.Do = "write DATABASE.TABLE (the tables of a trial's workload are in the database plimsoll), or name the database: database: NAME of the cluster in plimsoll.yaml, or --target mysql://USER@HOST:3306/DATABASE"
 	}
 	return e
 }

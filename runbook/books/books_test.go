@@ -13,6 +13,7 @@ import (
 	"plimsoll/action/singlestore"
 	"plimsoll/action/superdisk"
 	"plimsoll/action/volume"
+	"plimsoll/engine"
 	"plimsoll/runbook/journal"
 )
 
@@ -63,5 +64,19 @@ func TestACloneCanBeTakenBackAfterASweep(t *testing.T) {
 	}
 	if i, how := journal.Assessments(nil).Irrevocable(st); i != nil || len(st.Items) != 2 {
 		t.Errorf("%+v %s", i, how)
+	}
+}
+
+// ALTER TABLE is tried again where waiting helps: not what the server refuses for good.
+func TestAnAlterTableIsTriedAgainOnlyWhereWaitingHelps(t *testing.T) {
+	book, err := Read("mysql/alter-table", shipped())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, again := range map[engine.Class]bool{engine.LockTimeout: true, engine.Deadlock: true, engine.Unavailable: true, engine.Other: false, engine.Missing: false, engine.Denied: false, engine.Duplicate: false} {
+		env := map[string]any{"error": map[string]any{"text": "", "class": string(class)}}
+		if got, err := book.Truth(book.Steps[0].Retry.If, env); err != nil || got != again {
+			t.Errorf("%s: tried again %v, %v", class, got, err)
+		}
 	}
 }

@@ -59,8 +59,12 @@ func ShownPhase(s *State, i *Step) Phase {
 	if phase == StepAsking && len(Asking(s)) == 0 {
 		phase = StepWaiting
 	}
-	if phase == StepWaiting && s.Outcome.Over() {
-		phase = StepNotExecuted
+	switch {
+	case !s.Outcome.Over():
+	case phase == StepWaiting:
+		return StepNotExecuted
+	case phase == StepRetrying: // nobody tries again
+		return StepFailed
 	}
 	return phase
 }

@@ -68,6 +68,9 @@ func (w *checkSwitchover) Check(ctx context.Context, on *cluster.Cluster) (actio
 // behind refuses what waiting cannot mend and says how far the replica is behind.
 func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time.Duration, error) {
 	from, err := serverOf(ctx, on, w.From)
+	if engine.ClassOf(err) == engine.Unavailable {
+		return 0, hint.With(err, "a switchover needs a primary that answers; one that is dead is replaced by mysql/failover, and what it sent to no replica may be lost")
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -32,7 +32,10 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 					return err
 				}
 				if asJSON {
-					return console.PrintJSON(c, planAsJSON(p))
+					if err := console.PrintJSON(c, planAsJSON(p)); err != nil {
+						return err
+					}
+					return q.planRefusal(p.Trouble(), args[0])
 				}
 				printPlan(c.Prose(), p)
 				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {

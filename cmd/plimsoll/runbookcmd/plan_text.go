@@ -3,9 +3,9 @@ package runbookcmd
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -35,7 +35,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, a := range approvals(h.Plan.Steps) {
 		who := ""
 		if h.Approvers == runbook.ByOther {
-			who = ", by another person than the one who begins the run"
+			who = ", by someone other than the person who begins the run"
 		}
 		fmt.Fprintf(w, "Waits for approval at %s%s: %s\n", strings.Join(a.steps, ", "), who, a.note)
 	}

@@ -235,10 +235,12 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
-			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, hint.Quoted(step.Step))
 			if i := st.Item(step.Step); i != nil && journal.ByAnother(st, i) {
-				fmt.Fprintln(c.Prose(), journal.HowAnother(st))
+				fmt.Fprintln(c.Prose(), howAnother(run, st, step.Step))
+				fmt.Fprintf(c.Prose(), "plimsoll runbook reject %s --step %s rejects it\n", run, hint.Quoted(step.Step))
+				continue
 			}
+			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, hint.Quoted(step.Step))
 		}
 	}
 	return nil
