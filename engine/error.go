@@ -21,6 +21,7 @@ const (
 	ReadOnly    Class = "read_only"
 	Denied      Class = "denied"  // wrong password, missing privilege
 	Missing     Class = "missing" // no such database, table, column, variable
+	Invalid     Class = "invalid" // a statement that the server does not understand
 	Full        Class = "full"    // no room on disk or in memory
 	Other       Class = "other"
 )

@@ -110,6 +110,8 @@ func classOf(code uint16) engine.Class {
 	case 1008, 1049, 1051, 1054, 1072, 1082, 1091, 1106, 1109, 1133, 1141, 1146, 1147, 1176, 1193, 1243, 1286, 1305, 1449,
 		1735, 1932, 4091, 4092:
 		return engine.Missing
+	case 1046, 1064, 1149, 4161:
+		return engine.Invalid
 	case 1021, 1037, 1038, 1041, 1114, 1197, 1206, 1705, 3015:
 		return engine.Full
 	}

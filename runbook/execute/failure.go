@@ -11,6 +11,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/hint"
+	"plimsoll/infra"
 	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -72,7 +73,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 		}
 		return e
 	}
-	e := &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(engine.ClassOf(res.err))}
+	e := &journal.Event{Kind: journal.Failed, Step: i.Key, Attempt: i.Attempt, Error: text, Class: string(classOf(res.err))}
 	if errors.Is(res.err, cluster.ErrNoNode) {
 		e.Cause = journal.BadInputs
 	}
@@ -97,6 +98,15 @@ func failureEvent(r *runner, res result) *journal.Event {
 	}
 	e.Until = time.Now().Add(i.Step.Retry.Backoff.Wait(i.Failures + 1))
 	return e
+}
+
+// classOf is the class of a failure. A command that a shell did not find, or could not execute, is missing, as a table is.
+func classOf(err error) engine.Class {
+	var exit *infra.ExitError
+	if errors.As(err, &exit) && (exit.Status == 126 || exit.Status == 127) {
+		return engine.Missing
+	}
+	return engine.ClassOf(err)
 }
 
 // advised is what an action advises, with the commands that it names whole: an action knows neither its run nor how its cluster is called.

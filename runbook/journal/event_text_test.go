@@ -16,10 +16,10 @@ func TestOneLineSaysEachThingOnce(t *testing.T) {
 // Nothing of a run that is over waits or will be tried again.
 func TestStepsOfARunThatIsOverDoNotWait(t *testing.T) {
 	for phase, want := range map[Phase]Phase{StepWaiting: StepNotExecuted, StepAsking: StepNotExecuted, StepRetrying: StepFailed, StepDone: StepDone} {
-		if got := Unasked(&State{Outcome: RunCancelled}, &Step{Phase: phase}); got != want {
+		if got := ShownPhase(&State{Outcome: RunCancelled}, &Step{Phase: phase}); got != want {
 			t.Errorf("a step that was %s is shown as %s", phase, got)
 		}
-		if got := Unasked(&State{}, &Step{Phase: phase}); phase != StepAsking && got != phase {
+		if got := ShownPhase(&State{}, &Step{Phase: phase}); phase != StepAsking && got != phase {
 			t.Errorf("of a run that goes on, a step that is %s is shown as %s", phase, got)
 		}
 	}

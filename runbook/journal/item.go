@@ -38,6 +38,7 @@ type Step struct {
 	Error    string
 	Advice   string            // what to do about it
 	Cause    Cause             // of Error, where the change has no part in it
+	Class    string            // of Error, as engine.Class
 	Asks     bool              // a person must look
 	Lasts    bool              // its undo was refused: what it did is irreversible
 	Open     bool              // what was begun may still be under way
@@ -120,7 +121,7 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 	case Cut:
 		i.Intent, i.Finding, i.Phase = 0, nil, StepChecking
 	case Failed:
-		i.Cause = e.Cause
+		i.Cause, i.Class = e.Cause, e.Class
 		i.Intent, i.Error, i.Advice, i.Asks, i.Open, i.Phase, i.Until = 0, e.Error, e.Note, e.Asks, e.Open, StepFailed, time.Time{}
 		i.Failures++
 		if e.Nothing && i.Attempt <= 1 { // no attempt before it may have done something

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/analyze"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/runbook/journal"
 	"plimsoll/series"
@@ -50,15 +51,21 @@ func refusing(p journal.Plan) []string {
 	return ids
 }
 
-// endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that.
+// endedBadly is the answer of a run that did not come to a good end: the change failed, unless it had no part in that. A statement that the
+// trial itself contains and the server does not understand, or a command that is not there, is a mistake in the trial.
 func endedBadly(t *spec.Trial, call spec.Call, st *journal.State, run string) *abort {
 	h := &abort{answer: analyze.Fail, reason: "the run of " + call.Name() + " " + howEnded(st)}
 	if st.Cause != "" {
 		h.answer = analyze.CouldNotRun
 	}
 	for _, i := range st.Items {
-		if i.Phase == journal.StepFailed && i.Cause != "" {
+		switch {
+		case i.Phase != journal.StepFailed:
+		case i.Cause != "":
 			h.answer, h.advice = analyze.CouldNotRun, journal.OfPlan(strings.ReplaceAll(i.Advice, " "+run, " RUN"), t.Command)
+		case call.Made && slices.Contains([]string{string(engine.Missing), string(engine.Invalid)}, i.Class):
+			h.answer, h.reason = analyze.CouldNotRun, call.At.Errorf("%s", h.reason).Error()
+			h.advice = "correct what the trial's timeline executes there"
 		}
 	}
 	return h

@@ -107,7 +107,7 @@ func lasting(err error) bool {
 		return false
 	}
 	switch engine.ClassOf(err) {
-	case engine.Missing, engine.Denied, engine.Other:
+	case engine.Missing, engine.Denied, engine.Invalid, engine.Other:
 		return true
 	}
 	return false

@@ -26,8 +26,8 @@ func (e *StaysReadOnlyError) Unwrap() error { return e.Err }
 type Orders struct {
 	Name    string // of the server, for people
 	Address string // where it is reached
-	Value func(ctx context.Context, query string) (string, error)
-	Do    func(ctx context.Context, statements ...string) error
+	Value   func(ctx context.Context, query string) (string, error)
+	Do      func(ctx context.Context, statements ...string) error
 }
 
 // Variable is a global variable of a server, and the literal that it is to have.
