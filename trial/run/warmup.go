@@ -119,6 +119,14 @@ func (e *pendingWatch) low(pending []engine.Pending, err error, now time.Time) b
 	return !e.since.IsZero() && now.Sub(e.since) >= driftFor
 }
 
+// stillBusy is the note on an engine that did not become quiet in time, or of which nobody can tell.
+func stillBusy(most time.Duration, why string, err error) string {
+	if err != nil {
+		return fmt.Sprintf("After loading, Plimsoll asked the engine for %v whether it is quiet, and got no answer: %v.", most, err)
+	}
+	return fmt.Sprintf("After loading, the engine was still busy after %v: %s.", most, why)
+}
+
 // waitQuiet waits until the engine has worked off what was asked of it, at most so long.
 func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errStillBusy)
@@ -136,7 +144,7 @@ func (r *runner) waitQuiet(ctx context.Context, db engine.Database, most time.Du
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errStillBusy) {
-				r.note("After loading, the engine was still busy after %v: %s.", most, why)
+				r.note("%s", stillBusy(most, why, err))
 				return nil
 			}
 			return ctx.Err()
