@@ -40,7 +40,7 @@ func (r *restart) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 func processOf(ctx context.Context, s cluster.Server) (string, error) {
 	i, ok := s.(cluster.Identified)
 	if !ok {
-		return "", errors.New("Plimsoll does not know the process of this server")
+		return "", errors.New("the process of this server is not known")
 	}
 	return i.Process(ctx)
 }

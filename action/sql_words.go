@@ -13,10 +13,14 @@ var _ Privileged = (*execute)(nil)
 func (e *execute) Needs() []engine.Need {
 	var needs []engine.Need
 	for _, text := range e.Statements {
-		if table, is := Altered(text); is && table.Database != "" {
-			needs = append(needs, engine.Need{Right: engine.AlterTables, Of: table.Database})
-		}
 		words := sqlWords(text, 3)
+		if table, found := Altered(text); found && table.Database != "" {
+			right := engine.MakeIndexes
+			if is(words[0], "ALTER") {
+				right = engine.AlterTables
+			}
+			needs = append(needs, engine.Need{Right: right, Of: table.Database})
+		}
 		if len(words) == 3 && is(words[0], "SET") && is(words[1], "GLOBAL") {
 			needs = append(needs, engine.Need{Right: engine.SetVariable, Of: words[2]})
 		}

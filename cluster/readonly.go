@@ -103,6 +103,7 @@ type readOnlyDatabase struct {
 	engine.Ringed
 	engine.Sharded
 	engine.InFlightCounting
+	engine.Authorizing
 }
 
 var _ engine.View = readOnlyDatabase{}
@@ -114,6 +115,7 @@ func readOnlyViewOf(db engine.Database) readOnlyDatabase {
 	d.Ringed, _ = engine.As[engine.Ringed](db)
 	d.Sharded, _ = engine.As[engine.Sharded](db)
 	d.InFlightCounting, _ = engine.As[engine.InFlightCounting](db)
+	d.Authorizing, _ = engine.As[engine.Authorizing](db)
 	return d
 }
 

@@ -56,7 +56,7 @@ func (e *Error) Hint() string {
 	case ReadOnly:
 		return "this node accepts no writes: it is a replica or read-only; use the primary"
 	case Denied:
-		return "check the account, its password and its privileges: user and password of the cluster in plimsoll.yaml, or, of a command that was given --target mysql://USER@…, that USER and --password-env NAME"
+		return "check the account, its password and its privileges: user and password of the cluster in plimsoll.yaml, or with --target mysql://USER@… that USER and --password-env NAME"
 	}
 	return ""
 }

@@ -23,6 +23,9 @@ const (
 	MakeTables        Right = "create and drop tables"             // Of: a namespace
 	AlterTables       Right = "change tables"                      // Of: a namespace
 	CopyTables        Right = "copy tables while they are written" // Of: a namespace
+	MakeIndexes       Right = "create and drop indexes"            // Of: a namespace
+	LogTriggers       Right = "create triggers while the binary log is written"
+	ListReplicas      Right = "list the replicas for a tool" // in the namespace of the claim
 	ReadBinaryLog     Right = "read the binary log as a replica does"
 	SeeNodes          Right = "read the state of the nodes" // their settings, streams, hints and what they say of one another
 	KeepClaim         Right = "store the claim of runs"     // in a namespace of its own, which is made when it is not there

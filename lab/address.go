@@ -139,7 +139,7 @@ func (d Deps) lockCluster(ctx context.Context, name string) (func() error, error
 	defer cancel()
 	release, err := d.Machine.Lock(patient, d.folder(name)+".lock")
 	if errors.Is(err, infra.ErrLocked) {
-		return nil, hint.With(fmt.Errorf("cluster %s is in use: %w", name, err), "wait until that process ends: it may be a run that changes the cluster, and plimsoll runbook status lists the runs")
+		return nil, hint.With(fmt.Errorf("cluster %s is in use: %w", name, err), "a run, a trial or a load may be working on it (plimsoll runbook status shows the runs): wait until it ends, then try again")
 	}
 	return release, err
 }

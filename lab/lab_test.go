@@ -278,7 +278,7 @@ func TestOpen(t *testing.T) {
 
 	// While one has it, no other gets it.
 	_, err = lab.Open(ctx, "demo", d)
-	refused(t, err, "demo is in use", "wait until that process ends")
+	refused(t, err, "demo is in use", "wait until it ends")
 	refused(t, lab.Down(ctx, "demo", d), "demo is in use", "")
 	_, err = lab.Up(ctx, lab.Spec{Name: "demo", Product: "toy"}, d)
 	refused(t, err, "demo is in use", "")

@@ -68,7 +68,7 @@ func (f Fault) Advice() string {
 		return "allow more operations in flight (more connections), or ask for a lower rate"
 	}
 	return "the load generator was short of CPU: stop what else runs on this machine, ask for a lower rate, or run the load from another machine. Or, once " +
-		"the servers are up, give it priority: sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|rehearse|load run) ')"
+		"the servers are up, give it priority: sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|load run|rehearse) ')"
 }
 
 // Advice is what to do about the reasons, each thing once.

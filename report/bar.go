@@ -38,7 +38,7 @@ func bar(f analyze.JudgedClaim) template.HTML {
 	fmt.Fprintf(&b, `<path class="axis" d="M0 %gH%g"/>`, barLine, barWidth)
 	fmt.Fprintf(&b, `<path class="margin" d="M%.1f 15V45"/>`, margin)
 	fmt.Fprintf(&b, `<text x="%.1f" y="56" class="%s">%s %s</text>`, margin, anchor(margin), html.EscapeString(f.Op), unit.Tick(f.Margin))
-	if f.High > f.Low && !math.IsInf(f.Low, 0) && !math.IsInf(f.High, 0) { // the sentence beside it says that there is no interval
+	if f.High > f.Low && !math.IsInf(f.Low, 0) && !math.IsInf(f.High, 0) { // else the sentence beside it says that there is no interval
 		low, high := at(f.Low), at(f.High)
 		fmt.Fprintf(&b, `<path class="whisker" d="M%.1f %gH%.1fM%.1f 25v10M%.1f 25v10"/>`, low, barLine, high, low, high)
 	}
@@ -51,10 +51,8 @@ func bar(f analyze.JudgedClaim) template.HTML {
 // barScale places a finding's numbers so that all are seen with room beside them; ratios and wide ranges on a log scale.
 func barScale(f analyze.JudgedClaim) func(v float64) float64 {
 	low, high := min(f.Estimate, f.Margin), max(f.Estimate, f.Margin)
-	for _, v := range []float64{f.Low, f.High} {
-		if !math.IsInf(v, 0) {
-			low, high = min(low, v), max(high, v)
-		}
+	if !math.IsInf(f.Low, 0) && !math.IsInf(f.High, 0) {
+		low, high = min(low, f.Low), max(high, f.High)
 	}
 	scale := func(v float64) float64 { return v }
 	if low > 0 && (f.Unit == string(quantity.Ratio) || high/low > 20) {

@@ -24,6 +24,15 @@ var looks = map[string]browser.Look{
 	"no-script": {Width: 1440, Height: 900, NoScripts: true},
 }
 
+// picturesOnly are looks in which nothing can be other than in the rest of them: in the dark only colours differ. They are for people who ask for pictures.
+var picturesOnly = []string{"390-dark", "768-dark"}
+
+// judged is what axe-core looks for in a look. Wide, narrow and without scripts a page has other things on it.
+var judged = map[string]axeRules{"390": everyRule, "768": rulesOfLayout, "1440": everyRule, "1440-dark": rulesOfColour, "no-script": everyRule}
+
+// gone tells whether a look is gone through: all are where pictures are asked for.
+func gone(kind string) bool { return browser.Pictures() != "" || !slices.Contains(picturesOnly, kind) }
+
 // wider lists what reaches out of a window of that width and does not scroll by itself.
 const wider = `(width => document.documentElement.scrollWidth <= width ? [] :
   [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, pre, .shell nav")).map(e => e.tagName + "." + e.className).slice(0, 5).concat("page " + document.documentElement.scrollWidth))(%d)`
@@ -81,6 +90,9 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 	enters(t, h, b)
 	for name, path := range pages {
 		for kind, l := range looks {
+			if !gone(kind) {
+				continue
+			}
 			b.Open(h.url+path, l)
 			b.Picture(name + "-" + kind)
 			for _, c := range b.Complaints(h.url+"/", "data:") {
@@ -91,14 +103,17 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 			if l.NoScripts {
 				b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
 			}
-			var wide, cut []string
+			var wide, cut, other []string
 			if b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
 				t.Errorf("%s, %s: wider than the window: %v", name, kind, wide)
+			}
+			if b.Eval(themes, &other); len(other) > 0 {
+				t.Errorf("%s: in the dark more differs than its colours, or by width they do: %q", name, other)
 			}
 			if b.Eval(scrolled, &cut); len(cut) > 0 {
 				t.Errorf("%s, %s: shows a part of %v", name, kind, cut)
 			}
-			for _, barrier := range barriers(t, b, source) {
+			for _, barrier := range barriers(t, b, source, judged[kind]) {
 				t.Errorf("%s, %s: %s", name, kind, barrier)
 			}
 		}
@@ -108,6 +123,7 @@ func TestBrowserShowsEveryPage(t *testing.T) {
 // On a phone no table of a running trial is cut off, and the text of a curve that the server drew can be read.
 func TestBrowserCutsNothingOnAPhone(t *testing.T) {
 	b := browser.New(t)
+	source := axe(t)
 	h := newHouse(t)
 	v := h.entered()
 	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
@@ -137,6 +153,9 @@ func TestBrowserCutsNothingOnAPhone(t *testing.T) {
 		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
 			t.Errorf("%s: the text of a picture is %.1f px high", path, small[0])
 		}
+		for _, barrier := range barriers(t, b, source, rulesOfLayout) { // what scrolls is to be scrolled with keys too
+			t.Errorf("%s: %s", path, barrier)
+		}
 	}
 }
 
@@ -165,11 +184,11 @@ func TestBrowserApprovesWithoutScripts(t *testing.T) {
 	})
 }
 
-// inEveryLook does what a person does at each width, light and dark.
+// inEveryLook does what a person does at each width, and in the dark.
 func inEveryLook(t *testing.T, flow func(t *testing.T, l browser.Look)) {
 	t.Helper()
 	for kind, l := range looks {
-		if !l.NoScripts {
+		if !l.NoScripts && gone(kind) {
 			t.Run(kind, func(t *testing.T) { flow(t, l) })
 		}
 	}

@@ -60,13 +60,16 @@ func (p person) judges(what string) {
 		if l.Dark = dark; dark {
 			kind += "-dark"
 		}
+		if !gone(kind) {
+			continue
+		}
 		p.b.Set(l)
 		p.b.Picture("flow-" + what + "-" + kind)
 		var wide []string
 		if p.b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
 			p.t.Errorf("%s, %s: wider than the window: %v", what, kind, wide)
 		}
-		for _, barrier := range barriers(p.t, p.b, p.axe) {
+		for _, barrier := range barriers(p.t, p.b, p.axe, judged[kind]) {
 			p.t.Errorf("%s, %s: %s", what, kind, barrier)
 		}
 	}

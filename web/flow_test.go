@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -195,6 +196,27 @@ func TestACancelledRunAsksForNothing(t *testing.T) {
 	}
 	if a := v.get("/runs/" + run + "/approve"); a.status != http.StatusBadRequest || !strings.Contains(a.body, "has ended: cancelled") {
 		t.Errorf("asked for its approval: %d: %s", a.status, a.body)
+	}
+}
+
+// A run that was cancelled before a step acted was not undone, and nothing of it waits. Of a run that is done the list says that all is.
+func TestARunThatWasCancelledBeforeItActedChangedNothing(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	run := v.begin("test/asks-itself", "orders")
+	h.await(run, "asking")
+	if a := v.post("/runs/"+run+"/cancel", "undo", "yes", "reason", "not today"); a.status != http.StatusSeeOther {
+		t.Fatalf("cancelling answers %d: %s", a.status, a.body)
+	}
+	h.await(run, "cancelled")
+	page := v.get("/runs/" + run).body
+	if !strings.Contains(page, "nothing was changed") || !strings.Contains(page, "not executed") || strings.Contains(page, "p-waiting") {
+		t.Errorf("the page of a run that changed nothing: %s", page)
+	}
+	done := v.begin("test/quick", "orders")
+	h.await(done, "done")
+	if list := v.get("/runs", "Accept", "application/json").body; !regexp.MustCompile(`"run": ?"` + done + `"[^{}]*"share": ?1\b`).MatchString(list) {
+		t.Errorf("the list does not say that %s is done wholly: %s", done, list)
 	}
 }
 

@@ -137,7 +137,7 @@ type planPage struct {
 
 // caution is what a person should know before a run begins, though it may begin.
 type caution struct {
-	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent, unreleased: of its locks; left: undone by an earlier run; shared: servers that stand in other clusters too
+	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent, refusing, unreleased: of its locks; left: undone by an earlier run; shared: servers that stand in other clusters too
 	Cluster string `json:"cluster,omitempty"`
 	Text    string `json:"text"`
 }
@@ -150,7 +150,11 @@ func cautionsOf(p *execute.Prepared) (all []caution) {
 		all = append(all, caution{Kind: "held", Text: p.Held.Error()})
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
-		all = append(all, caution{"silent", name, p.Silent[name]})
+		kind := "silent"
+		if slices.Contains(p.Refusing, name) {
+			kind = "refusing"
+		}
+		all = append(all, caution{kind, name, p.Silent[name]})
 	}
 	for _, u := range p.Unreleased {
 		all = append(all, caution{Kind: "unreleased", Cluster: u.Cluster, Text: u.String()})

@@ -56,6 +56,9 @@ type stepRow struct {
 	Rerun   bool          `json:"rerunnable"`
 }
 
+// Class is the phase as the style sheet names it.
+func (s stepRow) Class() string { return strings.ReplaceAll(string(s.Phase), " ", "-") }
+
 // Over tells whether a step needs no attention any more.
 func (s stepRow) Over() bool {
 	return s.Phase == journal.StepDone || s.Phase == journal.StepSkipped

@@ -43,8 +43,9 @@ func rowOf(s seen) runRow {
 	if row.Begun.IsZero() {
 		row.Begun = s.Created
 	}
+	row.Share = s.Summary.Share
 	if st.Outcome == "" {
-		row.Share, row.Left = s.Summary.Share, s.Summary.Left
+		row.Left = s.Summary.Left
 		if row.Position == "" && st.Next() != "" {
 			row.Position = st.Next()
 		}

@@ -24,7 +24,7 @@ func TestEveryStateHasItsWord(t *testing.T) {
 	}
 	for _, p := range []journal.Phase{
 		journal.StepWaiting, journal.StepChecking, journal.StepAsking, journal.StepDue, journal.StepActing, journal.StepVerifying,
-		journal.StepRetrying, journal.StepDone, journal.StepSkipped, journal.StepFailed, journal.StepUndoing, journal.StepUndone,
+		journal.StepRetrying, journal.StepDone, journal.StepSkipped, journal.StepFailed, journal.StepUndoing, journal.StepUndone, journal.StepNotExecuted,
 	} {
 		states = append(states, string(p))
 	}

@@ -14,6 +14,14 @@ import (
 	enginecql "plimsoll/engine/cql"
 )
 
+// unheardOf is a server of which its machine does not tell whether it runs, or says that it does not.
+type unheardOf struct {
+	cluster.Server
+	err error
+}
+
+func (s unheardOf) Running(context.Context) (bool, error) { return false, s.err }
+
 // claims tries the ClusterLock on the real ring.
 func (w fixture) claims() {
 	w.Helper()
@@ -28,6 +36,21 @@ func (w fixture) claims() {
 	var claimed *action.ClaimedError
 	if err := m.Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r1" || claimed.Expired || time.Since(claimed.Since) > time.Hour {
 		w.Errorf("a second run, although the first's claim holds: %v", err)
+	}
+	// Whatever their machines say of the servers: they answer.
+	for what, host := range map[string]unheardOf{"cannot be asked": {err: errors.New("there is no systemd")}, "are said not to run": {}} {
+		on := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(ctx context.Context) ([]cluster.Node, error) {
+			nodes, err := w.on.List(ctx)
+			for n := range nodes {
+				nodes[n].Server = unheardOf{nodes[n].Server, host.err}
+			}
+			return nodes, err
+		}}
+		var of *action.ClaimedError
+		if err := (cql.ClusterLock{Cluster: on}).Claim(ctx, other); !errors.As(err, &of) || of.Run != "r1" {
+			w.Errorf("a second run, where servers %s: %v", what, err)
+		}
+		_ = on.Close()
 	}
 	later := first
 	later.Epoch, later.For = 2, time.Second

@@ -135,21 +135,26 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 	return view{seen, r, ringed, n.Name}, err
 }
 
-// serves tells whether a node is worth asking: one that is known not to run, or to be frozen, is not.
+// serves tells whether a node is worth asking: one that is known not to run, or to be frozen, is not. Where its machine cannot be asked whether it
+// runs, as without systemd, it may.
 func serves(ctx context.Context, n cluster.Node) bool {
 	if n.Server == nil {
 		return true
 	}
-	if running, err := n.Server.Running(ctx); err != nil || !running {
+	if running, err := n.Server.Running(ctx); err == nil && !running {
 		return false
 	}
+	return !frozen(ctx, n)
+}
+
+func frozen(ctx context.Context, n cluster.Node) bool {
 	if b, ok := n.Server.(interface {
 		Frozen(ctx context.Context) (bool, error)
 	}); ok {
 		frozen, err := b.Frozen(ctx)
-		return err == nil && !frozen
+		return err != nil || frozen
 	}
-	return true
+	return false
 }
 
 // member is a node's place in the ring; nil if it has none. Where nodes share a host the port tells them apart.

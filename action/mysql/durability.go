@@ -24,7 +24,9 @@ func (v *variable) ApprovalReason(f action.CheckResult) string {
 		had, _ := weakness(variableName(v.Name), before)
 		return degree > had
 	}
-	switch {
+	switch name := variableName(v.Name); {
+	case v.now() && (name == "read_only" || name == "super_read_only") && isOn(v.Value) && !isOn(fmt.Sprint(f.Observed["value"])):
+		return v.Name + " = " + v.Value + " stops the writes of the clients of this server"
 	case v.now() && more("value"):
 		return fmt.Sprintf("%s = %s weakens durability: %s", v.Name, v.Value, loss)
 	case v.later() && more("persisted"):

@@ -105,3 +105,16 @@ func TestWeakDurabilityIsNotKeptForAfterARestartUnasked(t *testing.T) {
 		}
 	}
 }
+
+// Making the server that takes writes read-only stops a service: a person is asked.
+func TestMakingAServerReadOnlyAsks(t *testing.T) {
+	for _, c := range []struct {
+		name, before, value string
+		asks                bool
+	}{{"read_only", "OFF", "ON", true}, {"super-read-only", "0", "1", true}, {"read_only", "ON", "ON", false}, {"read_only", "ON", "OFF", false}, {"max_connections", "1", "ON", false}} {
+		v := &variable{Name: c.name, Value: c.value}
+		if reason := v.ApprovalReason(action.CheckResult{Observed: action.Facts{"value": c.before}}); strings.Contains(reason, "stops the writes") != c.asks {
+			t.Errorf("%s from %s to %s asks %q", c.name, c.before, c.value, reason)
+		}
+	}
+}

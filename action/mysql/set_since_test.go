@@ -42,7 +42,7 @@ func leavesWhatWasSetSince(t *testing.T, site *cluster.Cluster) {
 		}
 		set(c.since)
 		err := undo(output)
-		if remains := action.RemainsOf(err); remains == nil || !strings.Contains(remains.Why, "somebody changed it since, or a restart did") || shown() != c.since {
+		if remains := action.RemainsOf(err); remains == nil || !strings.Contains(remains.Why, "somebody has changed it since, or a restart did") || shown() != c.since {
 			t.Errorf("%s: %v, now %s", c.action, err, shown())
 		}
 		if c.action == "mysql.set-variable" { // a server that had made it another value has what was asked for after a restart
@@ -82,7 +82,7 @@ func leavesAPoolThatWasResizedSince(t *testing.T, site *cluster.Cluster) {
 	}
 	resize("192M")
 	err = undo()
-	if remains := action.RemainsOf(err); remains == nil || !strings.Contains(remains.Why, "somebody changed it since, or a restart did") {
+	if remains := action.RemainsOf(err); remains == nil || !strings.Contains(remains.Why, "somebody has changed it since, or a restart did") {
 		t.Errorf("of a pool that was resized since: %v", err)
 	}
 	resize("128M")

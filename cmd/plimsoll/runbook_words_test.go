@@ -32,6 +32,31 @@ func says(t *testing.T, code int, want string, args ...string) {
 	}
 }
 
+// Who began a run in production cannot approve it: status says at once who can and how, with the run's name.
+func TestWhoBeganARunInProductionIsToldWhoApproves(t *testing.T) {
+	stateDirWith(t, map[string]string{"asks.yaml": strings.Replace(askingBook, "steps:", "gate: {none: a test}\nsteps:", 1), "plimsoll.yaml": `clusters:
+  orders: {engine: mysql, environment: production, user: app, nodes: [{name: a, address: "127.0.0.1:1"}]}
+`})
+	ended := make(chan string, 1)
+	go func() {
+		_, said, _ := typed(t, "runbook", "run", "asks.yaml", "--cluster", "orders", "--yes")
+		ended <- said
+	}()
+	run := runOn(t, "orders", "asking")
+	how := "plimsoll runbook approve " + run + " --step go"
+	out, _, _ := typed(t, "runbook", "status", run)
+	if strings.Contains(out, how+" approves it") || strings.Contains(out, "approve RUN") || !strings.Contains(out, "another person approves") || !strings.Contains(out, how) {
+		t.Errorf("status says %s", out)
+	}
+	says(t, 0, "", "runbook", "cancel", run, "--undo", "--yes")
+	said := <-ended
+	if i := strings.Index(said, "waits for approval"); i < 0 || !strings.Contains(said[i:], "another person approves") || strings.Contains(said, "\n         plimsoll runbook approve") {
+		t.Errorf("the run says %s", said)
+	}
+	says(t, 0, "cancelled, nothing was changed", "runbook", "status", run)
+	says(t, 0, "not executed", "runbook", "status", run)
+}
+
 func TestAnswersToARunThatWaits(t *testing.T) {
 	for _, c := range []struct {
 		answer, told, ends string

@@ -40,7 +40,7 @@ func serverError(packet []byte) error {
 	case code == 1845 || code == 1846:
 		e.Do = "this server cannot change the table by this algorithm: choose ALGORITHM=COPY; mysql/alter-table takes -i algorithm=COPY, and -i algorithm=online, by which the table is written meanwhile"
 	case code == 1046:
-		e.Do = "write DATABASE.TABLE (the tables of a trial's workload are in the database plimsoll), or name the database in the target: mysql://user@host:3306/DATABASE"
+		e.Do = "write DATABASE.TABLE (the tables of a trial's workload are in the database plimsoll), or name the database: database: NAME of the cluster in plimsoll.yaml, or --target mysql://USER@HOST:3306/DATABASE"
 	}
 	return e
 }

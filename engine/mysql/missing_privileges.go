@@ -49,7 +49,11 @@ func (g *grants) lacks(needs []engine.Need, p privileges) []engine.Lack {
 				byPlace[where] = lack
 			}
 			lack.Privileges = with(lack.Privileges, alternatives[0])
-			lack.For = with(lack.For, need.For)
+			reason := need.For
+			if alternatives[0] == "SUPER" && reason != "" { // so much is granted only by who knows for what
+				reason += ": SUPER to " + string(need.Right)
+			}
+			lack.For = with(lack.For, reason)
 		}
 	}
 	var all []engine.Lack
@@ -95,9 +99,9 @@ const claimNamespace = "plimsoll"
 // place is the database that a right is of; "" is the whole server.
 func (p privileges) place(n engine.Need) string {
 	switch n.Right {
-	case engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables, engine.CopyTables:
+	case engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables, engine.MakeIndexes, engine.CopyTables:
 		return n.Of
-	case engine.KeepClaim:
+	case engine.KeepClaim, engine.ListReplicas:
 		return claimNamespace
 	}
 	return ""
@@ -120,7 +124,16 @@ func (p privileges) of(n engine.Need) [][]string {
 	case engine.MakeTables:
 		return each("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "INDEX")
 	case engine.AlterTables:
-		return each("ALTER", "CREATE", "INSERT", "INDEX")
+		if p.mariadb {
+			return each("ALTER")
+		}
+		return each("ALTER", "CREATE", "INSERT")
+	case engine.MakeIndexes:
+		return each("INDEX")
+	case engine.LogTriggers:
+		return each("SUPER")
+	case engine.ListReplicas:
+		return each("SELECT", "INSERT", "DELETE", "CREATE", "DROP")
 	case engine.CopyTables:
 		return each("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "TRIGGER", "LOCK TABLES")
 	case engine.ReadBinaryLog:

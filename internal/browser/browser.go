@@ -200,10 +200,13 @@ func (b *Browser) Traffic() (requests, bytes int) {
 	return requests, bytes
 }
 
-// Picture keeps a screenshot of the whole page, or its print, in the folder that PLIMSOLL_PICTURES names, for a person to look at.
+// Pictures is the folder that PLIMSOLL_PICTURES names; "": nobody asks for pictures.
+func Pictures() string { return os.Getenv("PLIMSOLL_PICTURES") }
+
+// Picture keeps a screenshot of the whole page, or its print, in the folder of Pictures, for a person to look at.
 func (b *Browser) Picture(name string) {
 	b.t.Helper()
-	dir := os.Getenv("PLIMSOLL_PICTURES")
+	dir := Pictures()
 	if dir == "" {
 		return
 	}

@@ -18,6 +18,9 @@ func (a *Age) UnmarshalDocument(n *Node) error {
 		}
 	}
 	d, err := Duration(n)
+	if err == nil && strings.HasSuffix(n.Text, "m") && d < time.Hour { // who writes 1m may mean a month
+		return n.Errorf("%q is minutes, expected an age in days or hours, such as 14d or 36h", n.Text)
+	}
 	if err != nil {
 		return n.Errorf("%q, expected an age such as 14d or 36h", n.Text)
 	}

@@ -7,6 +7,7 @@ type listedDecisions struct {
 }
 
 var textDecisions = map[string]listedDecisions{
+	"runbook/journal/event_text.go OneLine":          {1, "what several nodes say alike is printed once"},
 	"action/cql/decommission.go unleft":              {1, "nodetool ends with status 1 whatever went wrong, and names what the ring refuses by this text alone"},
 	"action/cql/diagnose_member.go diagnoses":        {1, "equal advice about several members is printed once"},
 	"action/cql/may_return.go moment":                {1, "seconds and their fraction, as date and find print them"},

@@ -166,9 +166,15 @@ type told struct {
 	Run       string              `json:"run"`
 	Runbook   string              `json:"runbook"`
 	Status    string              `json:"status"`
+	Now       *journal.Summary    `json:"now"`
 	Left      []journal.Remainder `json:"left"`
 	Damage    string              `json:"damage"`
 	Abandoned bool                `json:"abandoned"`
+}
+
+// unchanged tells whether it was cancelled before it changed anything.
+func (t told) unchanged() bool {
+	return t.Status == string(journal.RunCancelled) && t.Now != nil && t.Now.Reason == journal.NothingChanged
 }
 
 // over tells whether nothing more can become of it.

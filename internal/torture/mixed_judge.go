@@ -29,8 +29,8 @@ func wrongCode(r told, w way, s said, wasOver bool) string {
 	case s.Hung || s.Killed:
 	case s.Code == 0 && w == resume && !done:
 		return wrong("0 is done")
-	case s.Code == 0 && w == undo && r.Status != string(journal.RunUndone):
-		return wrong("0 is undone")
+	case s.Code == 0 && w == undo && r.Status != string(journal.RunUndone) && !r.unchanged():
+		return wrong("0 is undone, or cancelled before anything was changed")
 	case s.Code == 0 && (w == giveUp || w == leaveIt) && r.Status != string(journal.RunCancelled) && r.Status != string(journal.RunUndone):
 		return wrong("0 is cancelled")
 	case s.Code == 6 != remains && !wasOver:

@@ -170,3 +170,18 @@ func TestAnActWhoseServerIsLostIsNotRepeatedBlindly(t *testing.T) {
 		})
 	}
 }
+
+func TestAnActThatIsDeniedIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	acts := 0
+	b.Between = func(context.Context, action.Task, *cluster.Cluster, action.Call) (action.Facts, error) {
+		acts++
+		return nil, &engine.Error{Kind: engine.Denied, Code: "1142", Text: "DELETE command denied to user 'ops'"}
+	}
+	run := b.begin(Request{Book: b.parse("runbook: test/denied\nsteps: [{id: a, uses: command, retry: {max: 2, backoff: 1ms}, with: {run: \"true\", check: \"test -e DIR/done\", repeatable: true}}]\n")})
+	st := b.runSession(run, journal.Command{Do: "run"})
+	if i := st.Item("a"); st.Outcome != journal.RunFailed || acts != 1 || i.Phase != journal.StepFailed {
+		t.Errorf("outcome %q after %d acts: %+v", st.Outcome, acts, i)
+	}
+}

@@ -317,6 +317,9 @@ func (r *runner) cancel() *journal.Event {
 		}
 		return undoOf(r, i)
 	}
+	if journal.HasChangedNothing(r.state) {
+		return &journal.Event{Kind: journal.Ended, Outcome: journal.RunCancelled, Cause: journal.Unchanged, Reason: journal.NothingChanged}
+	}
 	return &journal.Event{Kind: journal.Ended, Outcome: journal.RunUndone, Reason: r.state.FailureUndone()}
 }
 

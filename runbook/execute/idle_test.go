@@ -73,7 +73,7 @@ func TestWhatIsNeededAfterAllIsNotDoneUnasked(t *testing.T) {
 	b.remove("marked")
 	st := b.runSession(run, journal.Command{Do: "run"})
 	mark := st.Item("mark")
-	if st.Outcome != journal.RunFailed || mark.Begun != 0 || !strings.Contains(mark.Error, "was therefore not asked for") {
+	if st.Outcome != journal.RunFailed || mark.Begun != 0 || !strings.Contains(mark.Error, "the plan asked for no approval") {
 		t.Fatalf("outcome %q, %+v", st.Outcome, mark)
 	}
 	if !strings.Contains(mark.Advice, "plimsoll runbook cancel "+run) {

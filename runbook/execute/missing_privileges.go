@@ -87,7 +87,7 @@ func needsOf(b *runbook.Runbook, step journal.PlanStep) []engine.Need {
 
 // hides tells whether a server denies that there is such a thing to an account that lacks a right on it.
 func hides(r engine.Right) bool {
-	return slices.Contains([]engine.Right{engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables, engine.CopyTables}, r)
+	return slices.Contains([]engine.Right{engine.ReadTables, engine.WriteTables, engine.MakeTables, engine.AlterTables, engine.MakeIndexes, engine.CopyTables}, r)
 }
 
 // LacksOf asks the nodes of a cluster, and its primary for more. Nodes that lack the same stand together.
@@ -173,10 +173,13 @@ func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Heade
 		}
 		switch {
 		case errors.As(err, &busy), errors.As(err, &claimed):
-			p.Silent, p.Held = nil, err
+			p.Silent, p.Refusing, p.Held = nil, nil, err
 			return
 		case err != nil:
 			p.Silent[name] = journal.OneLine(err)
+			if engine.ClassOf(err) == engine.Denied {
+				p.Refusing = append(p.Refusing, name)
+			}
 		}
 	}
 }

@@ -90,6 +90,7 @@ type Prepared struct {
 	Room       []Room              `json:"room,omitempty"`       // what steps take of disks
 	Held       error               `json:"-"`                    // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
 	Silent     map[string]string   `json:"silent,omitempty"`     // why a cluster does not tell whether another run has it, by cluster
+	Refusing   []string            `json:"refusing,omitempty"`   // those of Silent that answer and refuse the account: no run begins on them
 	Writers    map[string][]string `json:"writers,omitempty"`    // nodes that accept writes, of clusters in which several do
 	Shared     []string            `json:"shared,omitempty"`     // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }

@@ -70,6 +70,8 @@ func (r *runner) summary() journal.Summary {
 	switch {
 	case s.Held != "":
 		out.Reason = s.Held
+	case s.Cause == journal.Unchanged:
+		out.Reason = s.Why
 	case r.broken() != nil:
 		out.Reason = r.broken().Error
 	}

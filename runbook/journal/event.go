@@ -104,8 +104,9 @@ type Cause string
 
 // The causes.
 const (
-	BadInputs Cause = "inputs"  // what the runbook's expressions gave cannot be used
-	NoMetrics Cause = "metrics" // a guardrail stopped it because metrics were missing, not because of what they showed
+	BadInputs Cause = "inputs"    // what the runbook's expressions gave cannot be used
+	NoMetrics Cause = "metrics"   // a guardrail stopped it because metrics were missing, not because of what they showed
+	Unchanged Cause = "unchanged" // it was cancelled before it changed anything
 )
 
 // Outcome is how a run ended.

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,5 +92,13 @@ func (e Event) Approver() string {
 	return e.By
 }
 
-// OneLine writes an error that holds several in one line.
-func OneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+// OneLine writes an error that holds several in one line, what several nodes say alike once.
+func OneLine(err error) string {
+	var said []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line == "" || !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}

@@ -199,4 +199,6 @@ const (
 
 	// StepUndoFailed is only shown: in the journal such a step is done, as it was before.
 	StepUndoFailed Phase = "undo failed"
+	// StepNotExecuted is only shown: the run ended before it.
+	StepNotExecuted Phase = "not executed"
 )

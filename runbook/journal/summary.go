@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 )
 
@@ -48,17 +49,36 @@ func Asking(s *State) (all []*Step) {
 	return all
 }
 
-// ShownPhase is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits, and one
-// whose undo failed is not just done.
+// ShownPhase is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits, once
+// the run is over it was not executed, and one whose undo failed is not just done.
 func ShownPhase(s *State, i *Step) Phase {
+	phase := i.Phase
 	if i.UndoFailed() && !i.Lasts {
 		return StepUndoFailed
 	}
-	if i.Phase == StepAsking && len(Asking(s)) == 0 {
-		return StepWaiting
+	if phase == StepAsking && len(Asking(s)) == 0 {
+		phase = StepWaiting
 	}
-	return i.Phase
+	switch {
+	case !s.Outcome.Over():
+	case phase == StepWaiting:
+		return StepNotExecuted
+	case phase == StepRetrying: // nobody tries again
+		return StepFailed
+	}
+	return phase
 }
+
+// NothingChanged is why a run that was cancelled has nothing to undo.
+const NothingChanged = "nothing was changed"
+
+// HasChangedNothing tells whether no step of the run has begun to act, nor failed.
+func HasChangedNothing(s *State) bool {
+	return s.FailureUndone() == "" && !slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Begun > 0 || i.Phase == StepUndone })
+}
+
+// Running is the status of a run that has not ended, and waits for nobody.
+const Running = "running"
 
 // Status is one word for how the run stands by its journal.
 func (s *State) Status() string {
@@ -80,5 +100,5 @@ func (s *State) Status() string {
 	if s.Events == 0 {
 		return "waiting"
 	}
-	return "running"
+	return Running
 }

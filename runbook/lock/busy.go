@@ -44,7 +44,10 @@ func (e *BusyError) Error() string {
 	if e.Unmade {
 		text += ", which is starting or ended before it began"
 	}
-	if e.Status != "" {
+	switch {
+	case e.Status == "running" && !e.Executed:
+		text += ": stopped, no process of this state folder executes it"
+	case e.Status != "":
 		text += ": " + e.Status
 	}
 	return text

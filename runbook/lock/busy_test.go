@@ -7,6 +7,18 @@ import (
 )
 
 // A run that a process executes is waited for; any other goes on by a command, also before its lock expires.
+// Of a run whose process has died nobody is told that it is running.
+func TestARunThatNoProcessExecutesIsNotSaidToRun(t *testing.T) {
+	for want, e := range map[string]BusyError{
+		": running": {Cluster: "c", Run: "r1", Status: "running", Executed: true}, "stopped, no process": {Cluster: "c", Run: "r1", Status: "running"},
+		": failed": {Cluster: "c", Run: "r1", Status: "failed"},
+	} {
+		if got := e.Error(); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestOnlyARunThatIsExecutedIsWaitedFor(t *testing.T) {
 	for _, c := range []struct {
 		is     BusyError

@@ -38,6 +38,7 @@ type Vocabulary struct {
 	Steps      map[string][]string           // of the runbooks, by phase
 	Operations []string                      // nil: not known yet, not checked
 	Audited    bool                          // every cell keeps a ledger
+	Changeless bool                          // nothing is done in any cell
 	Changes    []string                      // the phases in which something is done
 	Signals    []string                      // that can be shown; nil: not known, not checked
 	OfNoNode   []string                      // those of them that are of no node
@@ -176,6 +177,10 @@ func (t *Vocabulary) form(b *ast.BinaryNode, text string) (Comparison, error) {
 		if strings.Contains(b.String(), milliseconds) && !slices.ContainsFunc(t.metrics, mayBeTime) {
 			return c, t.at.Errorf("%q compares %s, which is %s, with a time", text, t.metrics[0], unitWords[t.metrics[0].Unit()])
 		}
+		if c.Unit == "ms" && c.Margin != 0 && !strings.Contains(b.String(), milliseconds) && !slices.ContainsFunc(t.metrics, Metric.OfSignal) {
+			return c, t.at.Errorf("%q compares a time with a number without a unit", text).
+				WithHint("write the unit: %sms or %ss, for example", strconv.FormatFloat(c.Margin, 'f', -1, 64), strconv.FormatFloat(c.Margin, 'f', -1, 64))
+		}
 	case unitWords[leftInfo.unit] != "" && unitWords[rightInfo.unit] != "" && leftInfo.unit != rightInfo.unit:
 		return c, t.at.Errorf("%q compares %s with %s", text, unitWords[leftInfo.unit], unitWords[rightInfo.unit])
 	case leftInfo.positive && rightInfo.positive && leftFactor > 0 && rightFactor > 0:
@@ -257,8 +262,13 @@ func (t *Vocabulary) term(n ast.Node) (evaluator, info, error) {
 		return t.arithmetic(n)
 	}
 	m, err := t.metric(n)
-	if err == nil && m.OfLedger() {
+	switch {
+	case err != nil:
+	case m.OfLedger():
 		err = t.checkLedger(m)
+	case (m.Name == "recovery_time" || m.Name == "impact_time" || m.ofNode()) && !m.OfSignal() && t.Changeless:
+		err = t.at.Errorf("%s: nothing is changed in this trial, so there is nothing to measure it after", m.Name).
+			WithHint("say in timeline what is done under load, and when")
 	}
 	if err != nil {
 		return nil, info{}, err

@@ -33,7 +33,7 @@ func TestExpectationsTakeTheFormThatIsJudged(t *testing.T) {
 		`p99(response).during("lab/freeze") < 3 * p99(response).baseline`:   {"<", 3, true, "ratio", []float64{8, 2}, 4},
 		`throughput.at("connections", 8) > throughput.at("connections", 4)`: {">", 1, true, "ratio", []float64{8, 2}, 4},
 		`throughput.of("new_order") + throughput > 1`:                       {">", 1, true, "per_second", []float64{8, 2}, 10},
-		`p95(response, "new_order") < 5`:                                    {"<", 5, true, "ms", []float64{8}, 8},
+		`p95(response, "new_order") < 5ms`:                                  {"<", 5, true, "ms", []float64{8}, 8},
 		`warmth.during("lab/freeze") > 90%`:                                 {">", 0.9, false, "share", []float64{0.4}, 0.4},
 		`warm_time.on("replica").during("lab/freeze") < 30s`:                {"<", 30000, false, "ms", []float64{800}, 800},
 		`max(response) < mean(service)`:                                     {"<", 1, true, "ratio", []float64{8, 2}, 4},
@@ -93,7 +93,7 @@ func TestExpectationsNameSignals(t *testing.T) {
 
 func TestExpectationsOnSignalsAreRefused(t *testing.T) {
 	compiler := Vocabulary{
-		at: &document.Node{File: "t.yaml", Line: 9, Column: 3}, Phases: []string{"baseline"}, Operations: []string{"read"}, Rounds: 3,
+		at: &document.Node{File: "t.yaml", Line: 9, Column: 3}, Phases: []string{"baseline"}, Operations: []string{"read"}, Rounds: 3, Changeless: true,
 		Signals: []string{"mysql.threads_running", "mysql.replica_lag_seconds", "mysql.replica_lag_seconds.*", "load.backlog"}, OfNoNode: []string{"load.backlog"}, Nodes: 2,
 	}
 	for text, want := range map[string]string{
@@ -110,6 +110,12 @@ func TestExpectationsOnSignalsAreRefused(t *testing.T) {
 		`highest("mysql.threads_running").recovery < 5`:               `unknown phase "recovery"`,
 		`throughput["c"] > 1`:                                         `unknown variant "c": this trial compares no variants`,
 		`warmth.on("n3") > 0.5`:                                       `on("n3"): no such node, the cluster has n1 to n2`,
+		`p99(response) < 10`:                                          "compares a time with a number without a unit",
+		`10 > p99(response) - p50(response)`:                          "write the unit: 10ms or 10s",
+		`recovery_time < 10s`:                                         "recovery_time: nothing is changed in this trial",
+		`warm_time < 10s`:                                             "warm_time: nothing is changed in this trial",
+		`load.backlog < 10`:                                           `highest("load.backlog")`,
+		`mysql.thread_running["b"] < 10`:                              `did you mean "mysql.threads_running"?`,
 		`throughput > 100ms`:                                          `compares throughput, which is a number per second, with a time`,
 		`p99(response) < 0.5 * throughput`:                            `compares a time with a number per second`,
 		`highest("mysql.replica_lag_seconds") - p99(response) < 20ms`: "in seconds and in milliseconds",

@@ -31,6 +31,13 @@ func (t *Vocabulary) metric(n ast.Node) (Metric, error) {
 			return t.method(callee, n.Arguments)
 		}
 	case *ast.MemberNode:
+		if signal, is := t.bareSignal(n); is {
+			if err := t.knownSignal(signal); err != nil {
+				return Metric{}, err
+			}
+			return Metric{}, t.at.Errorf("%s is a signal: an expectation names what of it is meant", signal).
+				WithHint("highest(%q), lowest, mean or last", signal)
+		}
 		return t.member(n)
 	}
 	return Metric{}, t.at.Errorf("%q is not a metric, expected one of %s or p50(response) and the like", n.String(), strings.Join(PlainMetrics, ", "))
@@ -120,6 +127,25 @@ func (t *Vocabulary) member(n *ast.MemberNode) (Metric, error) {
 		return t.during(m, name.Value)
 	}
 	return m, t.unknown("variant or phase", name.Value, slices.Concat(t.Variants, t.Phases))
+}
+
+// bareSignal reads mysql.threads_running, with whatever selects of it, as the name of a signal: its first word is no metric, and begins one.
+func (t *Vocabulary) bareSignal(n *ast.MemberNode) (name string, is bool) {
+	property, text := n.Property.(*ast.StringNode)
+	if !text {
+		return "", false
+	}
+	switch inner := n.Node.(type) {
+	case *ast.MemberNode:
+		return t.bareSignal(inner)
+	case *ast.IdentifierNode:
+		family := inner.Value + "."
+		if slices.Contains(PlainMetrics, inner.Value) || !slices.ContainsFunc(t.Signals, func(s string) bool { return strings.HasPrefix(s, family) }) {
+			return "", false
+		}
+		return family + property.Value, true
+	}
+	return "", false
 }
 
 // bracketed tells whether a name that is no phase was written in brackets, as variants are.

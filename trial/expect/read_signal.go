@@ -55,10 +55,18 @@ func (t *Vocabulary) signal(statistic string, arguments []ast.Node) (Metric, err
 		}
 		return Metric{Name: statistic, Signal: name}, nil
 	}
-	if t.Signals != nil && !slices.ContainsFunc(t.Signals, func(known string) bool { return engine.NamesSignal(known, name) }) {
-		return Metric{}, t.unknownSignal(name)
+	if err := t.knownSignal(name); err != nil {
+		return Metric{}, err
 	}
 	return Metric{Name: statistic, Signal: name}, nil
+}
+
+// knownSignal refuses a signal that nothing shows.
+func (t *Vocabulary) knownSignal(name string) error {
+	if t.Signals != nil && !slices.ContainsFunc(t.Signals, func(known string) bool { return engine.NamesSignal(known, name) }) {
+		return t.unknownSignal(name)
+	}
+	return nil
 }
 
 // unknownSignal does not list all that there are: they are many.

@@ -38,7 +38,7 @@ func TestAnUnfitGeneratorSaysWhatToDo(t *testing.T) {
 		d.add("measure", load.Reason{What: what})
 	}
 	got := d.advice()
-	if len(got) != 2 || !strings.Contains(got[0], "sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|rehearse|load run) ')") || !strings.Contains(got[1], "more connections") {
+	if len(got) != 2 || !strings.Contains(got[0], "sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|load run|rehearse) ')") || !strings.Contains(got[1], "more connections") {
 		t.Errorf("%q", got)
 	}
 	r := runner{trial: &spec.Trial{}, doubts: d}

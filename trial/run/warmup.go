@@ -75,6 +75,9 @@ func pendingWork(ctx context.Context, db engine.Database) ([]engine.Pending, err
 // restless says what of it is too much to be quiet, "" for nothing. An engine that gives no answer is taken to be too busy for
 // one.
 func restless(pending []engine.Pending, err error) string {
+	if errors.Is(err, errStillBusy) {
+		return "it still had work to do"
+	}
 	if err != nil {
 		return "Plimsoll cannot tell whether the engine is quiet: " + err.Error()
 	}

@@ -27,6 +27,7 @@ func (t *Trial) compileExpectations(parts Parts) error {
 			c.Changes = append(c.Changes, s.Phase)
 		}
 	}
+	c.Changeless = len(c.Changes) == 0
 	nodes := t.nodesAt(parts)
 	c.Nodes = nodes[len(nodes)-1]
 	c.Audited = !slices.ContainsFunc(t.Cells, func(c *Cell) bool { return c.Ledger == nil })

@@ -95,6 +95,7 @@ const show = () => {
     const chart = answer.charts.find(c => c.title === figure.dataset.chart);
     if (!chart) continue;
     figure.setAttribute("data-drawn", "");
+    figure.removeAttribute("tabindex"); // a picture scrolls, and what is drawn over it does not
     put(figure, chart);
   }
 };

@@ -103,7 +103,7 @@ func lockLost(w fixture) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if _, err := task.Act(ctx, w.on, call(f)); err == nil || !strings.Contains(err.Error(), "n1 accepts writes again: n2 stays read-only: the lock plimsoll.claim changed hands") {
+	if _, err := task.Act(ctx, w.on, call(f)); err == nil || !strings.Contains(err.Error(), "n1 accepts writes again: n2 stays read-only: another connection took the lock plimsoll.claim") {
 		w.Errorf("opened while others take the lock: %v", err)
 	}
 	if f, err := task.Check(w.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {

@@ -65,7 +65,7 @@ func (s *server) takeWrites(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, opensOrNot, fmt.Errorf("%s does not answer within %s: whether it accepts writes is not known", s.name, opensOrNot))
 	defer cancel()
-	orders := s.orders("accept writes")
+	orders := ordersTo(s, "accept writes")
 	given := false
 	err := orders.Alone(ctx, func() error {
 		given = true
@@ -82,6 +82,6 @@ func (s *server) refuseNow(ctx context.Context, before ...string) error {
 	if len(s.RefusesBy()) == 0 {
 		return nil
 	}
-	orders := s.orders("refuse writes", before...)
+	orders := ordersTo(s, "refuse writes", before...)
 	return orders.Alone(ctx, func() error { return admin.Close(ctx, orders, admin.OpensWithin, s.RefusesBy()...) })
 }

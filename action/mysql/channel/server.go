@@ -164,12 +164,12 @@ func (s *server) variable(ctx context.Context, name string) (string, error) {
 
 // order gives the server orders that change how it replicates and who writes there. They end with this process: admin.Orders.Alone.
 func (s *server) order(ctx context.Context, what string, statements ...string) error {
-	orders := s.orders(what)
+	orders := ordersTo(s, what)
 	return orders.Alone(ctx, func() error { return orders.Do(ctx, statements...) })
 }
 
-// orders are how the server is asked, and told by statements that the same session executes after those of before.
-func (s *server) orders(what string, before ...string) admin.Orders {
+// ordersTo are how a server is asked, and told by statements that the same session executes after those of before.
+func ordersTo(s *server, what string, before ...string) admin.Orders {
 	return admin.Orders{Name: s.name, Address: s.address(), Value: s.value, Do: func(ctx context.Context, statements ...string) error {
 		return s.do(ctx, what, append(slices.Clone(before), statements...)...)
 	}}

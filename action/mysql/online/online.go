@@ -98,6 +98,9 @@ func (a *alter) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	if err != nil {
 		return f, err
 	}
+	if err := w.refuseTriggers(ctx, tool); err != nil {
+		return f, err
+	}
 	f.Intended["tool"] = tool.String()
 	if !w.left.empty() {
 		f.Reason = "the leftovers of an interrupted tool will be removed first"
@@ -120,6 +123,9 @@ func (a *alter) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	tool, err := w.tool(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if err := w.refuseTriggers(ctx, tool); err != nil {
+		return nil, action.NothingDone{Err: err}
 	}
 	facts := action.Facts{"tool": tool.Name, "version": tool.Version, "program": tool.Path}
 	if err := w.run(ctx, tool, c.Progress); err != nil {
@@ -179,6 +185,9 @@ var (
 func (a *alter) Needs() []engine.Need {
 	t, _ := a.table()
 	needs := []engine.Need{{Right: engine.CopyTables, Of: t.Database}}
+	if a.Tool != ghost {
+		needs = append(needs, engine.Need{Right: engine.ListReplicas})
+	}
 	if a.Tool == ghost {
 		needs = append(needs, engine.Need{Right: engine.ReadBinaryLog})
 	}

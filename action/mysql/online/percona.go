@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -25,6 +27,39 @@ func (w *tableChange) unsuitedPercona(t tool) string {
 		return fmt.Sprintf("node %s accepts only TLS connections, which Plimsoll does not configure for %s", w.primary.Name, t.Name)
 	}
 	return ""
+}
+
+// trustTriggers is how a server lets accounts without SUPER create triggers although it writes a binary log.
+const trustTriggers = "SET GLOBAL log_bin_trust_function_creators = ON"
+
+// refuseTriggers refuses pt-online-schema-change where the server would refuse its triggers: with a binary log they take SUPER (error 1419).
+func (w *tableChange) refuseTriggers(ctx context.Context, t tool) error {
+	if t.Name != percona {
+		return nil
+	}
+	asks, err := w.ask(ctx, "SELECT @@GLOBAL.log_bin AND NOT @@GLOBAL.log_bin_trust_function_creators")
+	if err != nil {
+		return fmt.Errorf("ask whether triggers take SUPER: %w", err)
+	}
+	if asks != "1" {
+		return nil
+	}
+	db, err := w.on.Database(ctx, w.primary.Name)
+	if err != nil {
+		return err
+	}
+	authorizing, can := engine.As[engine.Authorizing](db)
+	if !can {
+		return nil
+	}
+	lacks, err := authorizing.Lacks(ctx, []engine.Need{{Right: engine.LogTriggers}})
+	if err != nil || len(lacks) == 0 {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s creates triggers, and node %s refuses them: it writes a binary log (log_bin=ON), log_bin_trust_function_creators is OFF, and account %s does not have SUPER", t.Name, w.primary.Name, lacks[0].Account),
+		Advice: fmt.Sprintf("as an administrator, for the time of the change: %s; or %s", trustTriggers, lacks[0].Grant),
+	}
 }
 
 // perconaCommand is the tool's command line. The account is in a file that only its owner reads; its own configuration files are left out.

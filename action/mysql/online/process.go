@@ -161,18 +161,31 @@ func progressOf(log string) (share float64, text string) {
 	return share, text
 }
 
-// lastWords are the last lines of a tool that gave up, without those that count rows.
+// lastWords are the last lines of a tool that gave up.
 func (w *tableChange) lastWords(ctx context.Context) string {
+	return w.primary.Target.Password.Redact(errors.New(reasonOf(w.log(ctx)))).Error()
+}
+
+// reasonOf is the end of a log without the lines that count rows, with the line in which the tool says what went wrong: it tidies up after it.
+func reasonOf(log string) string {
 	const lines = 4
 	var said []string
-	for line := range strings.SplitSeq(w.log(ctx), "\n") {
+	wrong := -1
+	for line := range strings.SplitSeq(log, "\n") {
 		line = strings.TrimSpace(line)
 		if _, _, counts := perconaProgress(line); line == "" || counts || strings.HasPrefix(line, "Copy: ") {
 			continue
 		}
-		said = append(said, w.primary.Target.Password.Redact(errors.New(line)).Error())
+		if strings.HasPrefix(line, "Error") || strings.Contains(line, " Error ") || strings.Contains(line, " FATAL ") {
+			wrong = len(said)
+		}
+		said = append(said, line)
 	}
-	return strings.Join(said[max(0, len(said)-lines):], "; ")
+	last := said[max(0, len(said)-lines):]
+	if wrong >= 0 && wrong < len(said)-lines {
+		last = append([]string{said[wrong]}, last...)
+	}
+	return strings.Join(last, "; ")
 }
 
 // forget removes what held the account, and the list of replicas.

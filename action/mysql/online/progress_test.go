@@ -31,6 +31,23 @@ func TestProgressIsReadFromWhatTheToolSays(t *testing.T) {
 	}
 }
 
+// The tool says why it gave up before it tidies up.
+func TestTheReasonOfAToolThatGaveUpIsTold(t *testing.T) {
+	log := strings.Join([]string{
+		"Altering `shop`.`orders`...", "Creating new table...", "Created new table shop._orders_new OK.", "Altering new table...",
+		"2026-11-26T20:12:01 Creating triggers...", "Error creating triggers: 1419: You do not have the SUPER privilege",
+		"2026-11-26T20:12:01 Dropping triggers...", "2026-11-26T20:12:01 Dropped triggers OK.", "2026-11-26T20:12:01 Dropping new table...",
+		"2026-11-26T20:12:01 Dropped new table OK.", "`shop`.`orders` was not altered.", "",
+	}, "\n")
+	got := reasonOf(log)
+	if !strings.HasPrefix(got, "Error creating triggers: 1419") || !strings.HasSuffix(got, "`shop`.`orders` was not altered.") || strings.Contains(got, "Altering") {
+		t.Errorf("it is told %q", got)
+	}
+	if short := "Error: no such host\nbye"; reasonOf(short) != "Error: no such host; bye" {
+		t.Errorf("it is told %q", reasonOf(short))
+	}
+}
+
 func TestNamesTellWhoBegan(t *testing.T) {
 	long := strings.Repeat("x", 64)
 	for _, table := range []string{"orders", "o_new", long} {

@@ -32,8 +32,9 @@ const hasNote = "SELECT COUNT(*) FROM information_schema.columns WHERE table_sch
 // stage is a real cluster with a table, reached by an account of its own, and a tool.
 type stage struct {
 	*testing.T
-	on   *cluster.Cluster
-	tool string
+	on    *cluster.Cluster
+	admin *cluster.Cluster // by an administrator's account
+	tool  string
 }
 
 func newStage(t *testing.T, product, tool string, rows int) *stage {
@@ -49,7 +50,7 @@ func newStage(t *testing.T, product, tool string, rows int) *stage {
 		t.Fatal(err)
 	}
 	admin := lab.AsCluster(c, enginemysql.Engine{}, m)
-	s := &stage{T: t, on: lab.AsCluster(c, enginemysql.Engine{}, m), tool: tool}
+	s := &stage{T: t, on: lab.AsCluster(c, enginemysql.Engine{}, m), admin: admin, tool: tool}
 	t.Cleanup(func() { _, _ = admin.Close(), s.on.Close() }) // before the servers end
 	quotedPassword := "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(password) + "'"
 	s.must(admin.Execute(t.Context(), "", []string{
@@ -174,6 +175,7 @@ func TestPerconaOnMariaDB(t *testing.T) {
 	s := newStage(t, "mariadb", percona, 300_000)
 	s.all()
 	t.Run("waits while the server is busy", func(t *testing.T) { s.pauses(t, "busy: 6", "Threads_running") })
+	t.Run("refuses where its triggers would be refused", func(t *testing.T) { s.refusesTriggers(t) })
 }
 
 func TestGhostOnMySQL(t *testing.T) {
@@ -247,6 +249,20 @@ func (s *stage) all() {
 	})
 	s.Run("refuses where somebody else changes the table", func(t *testing.T) { s.foreign(t) })
 	s.Run("refuses to undo a change that is made", func(t *testing.T) { s.refusesToUndo(t) })
+}
+
+// refusesTriggers looks at an account without SUPER where there is a binary log: the tool would fail when it creates its triggers.
+func (s *stage) refusesTriggers(t *testing.T) {
+	s.again()
+	s.must(s.admin.Execute(t.Context(), "", []string{"REVOKE SUPER ON *.* FROM changer@'%'"}, func(int) {}))
+	_, err := s.task("").Check(t.Context(), s.on.ReadOnly())
+	if err == nil || !strings.Contains(err.Error(), "log_bin_trust_function_creators is OFF") || !strings.Contains(hint.Of(err), trustTriggers) {
+		t.Errorf("the check answers %v (%s)", err, hint.Of(err))
+	}
+	s.must(s.admin.Execute(t.Context(), "", []string{trustTriggers}, func(int) {}))
+	if found, err := s.task("").Check(t.Context(), s.on.ReadOnly()); err != nil || found.State != action.Needed {
+		t.Errorf("with log_bin_trust_function_creators the check answers %+v, %v", found, err)
+	}
 }
 
 // losesNothing writes all the while, looks at the processes, and compares.

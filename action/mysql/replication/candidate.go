@@ -68,6 +68,9 @@ func (w *checkSwitchover) Check(ctx context.Context, on *cluster.Cluster) (actio
 // behind refuses what waiting cannot mend and says how far the replica is behind.
 func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time.Duration, error) {
 	from, err := serverOf(ctx, on, w.From)
+	if engine.ClassOf(err) == engine.Unavailable {
+		return 0, hint.With(err, "a switchover needs a primary that answers; one that is dead is replaced by mysql/failover, and what it sent to no replica may be lost")
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +86,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	for _, p := range all {
 		switch {
 		case !p.answers():
-			return 0, fmt.Errorf("node %s does not answer: %w", p.name, p.silent)
+			return 0, fmt.Errorf("node %s %s: %w", p.name, p.silence(), p.silent)
 		case p.name == w.From:
 			primary = p.is
 		case p.name == w.To:
@@ -233,7 +236,7 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 	for _, peer := range all {
 		if !peer.answers() {
 			silent = append(silent, peer.name)
-			refused = errors.Join(refused, fmt.Errorf("%s does not answer: %w", peer.name, peer.silent))
+			refused = errors.Join(refused, fmt.Errorf("%s %s: %w", peer.name, peer.silence(), peer.silent))
 			continue
 		}
 		s, err := serverOf(ctx, on, peer.name)

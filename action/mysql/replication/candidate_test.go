@@ -45,3 +45,14 @@ func TestAReplicaThatDoesNotAnswerIsNotPassedOverInSilence(t *testing.T) {
 		})
 	}
 }
+
+// A server that refuses the account answers.
+func TestAServerThatRefusesTheAccountIsNotSaidNotToAnswer(t *testing.T) {
+	t.Parallel()
+	denied := &engine.Error{Kind: engine.Denied, Code: "1227", Text: "Access denied; you need SLAVE MONITOR"}
+	on := standIns{"n1": {silent: denied}, "n2": {silent: gone}}.cluster(t)
+	all, err := ask(t.Context(), on)
+	if err != nil || all[0].silence() != "refuses the account of Plimsoll" || all[1].silence() != "does not answer" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

@@ -112,3 +112,12 @@ func TestAClusterThatNobodyLeadsIsToldHowToGetAPrimary(t *testing.T) {
 		}
 	}
 }
+
+// Whoever plans a switchover at night because the primary is dead is told what replaces a dead one.
+func TestASwitchoverFromADeadPrimaryAdvisesAFailover(t *testing.T) {
+	on := standIns{"n1": {silent: gone}, "n2": following(engine.Source{Address: "n1:3306", Applies: true, Automatic: true})}.cluster(t)
+	_, err := (&checkSwitchover{From: "n1", To: "n2"}).Check(t.Context(), on.ReadOnly())
+	if err == nil || !strings.Contains(hint.Of(err), "mysql/failover") {
+		t.Errorf("%v, and the advice is %q", err, hint.Of(err))
+	}
+}

@@ -98,7 +98,11 @@ func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not answer within %s: writes are not stopped for it: %v", d.For, probeTime, err),
+		silence := peer{silent: err}.silence()
+		if engine.ClassOf(err) != engine.Denied {
+			silence += " within " + probeTime.String()
+		}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s %s: writes are not stopped for it: %v", d.For, silence, err),
 			Advice: "fix it, or name another replica"}
 	case len(is.Sources) == 0 || !is.Sources[0].Receives || !is.Sources[0].Applies:
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate just now: writes are not stopped for it", d.For), Advice: "fix it, or name another replica"}

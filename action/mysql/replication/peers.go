@@ -46,6 +46,14 @@ func (p peer) refusesUs() bool {
 	return class == engine.Overloaded || class == engine.Denied
 }
 
+// silence says how it is that a node does not tell which part it plays: a server that refuses the account answers.
+func (p peer) silence() string {
+	if engine.ClassOf(p.silent) == engine.Denied {
+		return "refuses the account of Plimsoll"
+	}
+	return "does not answer"
+}
+
 // ask asks all nodes of a cluster at the same time which parts they play.
 func ask(ctx context.Context, on *cluster.Cluster) ([]peer, error) { return askBut(ctx, on, "") }
 

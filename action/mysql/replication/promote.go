@@ -83,7 +83,7 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 	}
 	for _, o := range others {
 		if !o.answers() {
-			f.Observed["silent_"+o.name] = "does not answer"
+			f.Observed["silent_"+o.name] = o.silence()
 			continue
 		}
 		lacks, apart, err := p.lacks(ctx, s, is, o)

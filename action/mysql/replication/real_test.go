@@ -545,7 +545,7 @@ func stolenLock(w fixture) func(t *testing.T) {
 		}
 		defer func() { _ = holder.Close() }()
 		n3 := w.server("n3")
-		if err := n3.open(cluster.WithOwner(t.Context(), steal)); err == nil || !strings.Contains(err.Error(), "n3 stays read-only: the lock plimsoll.claim changed hands") {
+		if err := n3.open(cluster.WithOwner(t.Context(), steal)); err == nil || !strings.Contains(err.Error(), "n3 stays read-only: another connection took the lock plimsoll.claim") {
 			t.Errorf("opened while others take the lock: %v", err)
 		}
 		if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) {
@@ -572,7 +572,7 @@ func stolenLock(w fixture) func(t *testing.T) {
 		n3.opensWithin = 300 * time.Millisecond
 		late := func(context.Context) error { time.Sleep(400 * time.Millisecond); return nil }
 		var stays *admin.StaysReadOnlyError
-		if err := n3.open(cluster.WithOwner(t.Context(), late)); !errors.As(err, &stays) || !strings.Contains(err.Error(), "or it took longer than 300ms") {
+		if err := n3.open(cluster.WithOwner(t.Context(), late)); !errors.As(err, &stays) || !strings.Contains(err.Error(), "or that took longer than 300ms") {
 			t.Errorf("opened too late: %v, want that it surely stays closed", err)
 		}
 		closed("too late")

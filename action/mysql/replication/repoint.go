@@ -68,7 +68,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	}
 	f := action.CheckResult{State: action.Satisfied, Observed: action.Facts{}, Intended: action.Facts{}}
 	for _, n := range nodes {
-		f.Observed[n.name], f.Intended[n.name] = "does not answer", source.address()
+		f.Observed[n.name], f.Intended[n.name] = n.silence(), source.address()
 		if !n.answers() {
 			f.State = action.Needed
 			continue
@@ -153,7 +153,7 @@ func staysClosed(ctx context.Context, on *cluster.Cluster, n peer) error {
 
 // awaitUnfollowed says of a node that does not answer that it does not follow the new primary.
 func awaitUnfollowed(s *server, n peer) string {
-	return fmt.Sprintf("it does not answer, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back", s.name(), n.name)
+	return fmt.Sprintf("it %s, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back", n.silence(), s.name(), n.name)
 }
 
 func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) error {

@@ -162,7 +162,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		fmt.Fprintf(c.Err, "run %s: done, there was nothing to do\n", run)
 		return nil
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
-		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Outcome)
+		fmt.Fprintf(c.Err, "run %s: %s\n", run, withNothing(string(st.Outcome), st))
 		tellUndone(c, st)
 		return nil
 	case st.Outcome == journal.RunFailed:
@@ -216,6 +216,14 @@ func tellUndone(c console.Streams, st *journal.State) {
 	}
 }
 
+// withNothing adds to a state that the run has changed nothing, where it was cancelled before it did.
+func withNothing(state string, st *journal.State) string {
+	if st.Cause == journal.Unchanged {
+		return state + ", " + journal.NothingChanged
+	}
+	return state
+}
+
 // cancelledBy is how a run that was cancelled ended, and by whom and why.
 func cancelledBy(st *journal.State) string {
 	text := string(st.Outcome)
@@ -235,7 +243,7 @@ func cancelledBy(st *journal.State) string {
 	if why != "" {
 		text += " (" + why + ")"
 	}
-	return text
+	return withNothing(text, st)
 }
 
 // idle tells whether no step of a run acted, though the runbook has some that could.

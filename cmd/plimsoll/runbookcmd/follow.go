@@ -42,12 +42,33 @@ func (f *follower) event(e journal.Event, at time.Time) {
 		_ = f.json.Encode(map[string]any{"at": at, "event": e})
 		return
 	}
-	if text := tellEvent(e, f.run); text != "" {
+	if text := e.Text(); text != "" {
 		if e.Step != "" {
 			text = e.Step + " " + text
 		}
+		if e.Kind == journal.Asked {
+			text += "\n         " + f.answer(e.Step)
+		}
 		f.line.Say(at.Local().Format(time.TimeOnly) + " " + text)
 	}
+}
+
+// answer is how a step is approved, for who began the run: where another person has to, how that one does.
+func (f *follower) answer(step string) string {
+	command := fmt.Sprintf("plimsoll runbook approve %s --step %s", f.run, hint.Quoted(step))
+	st, err := f.service.State(context.Background(), f.run)
+	if err != nil {
+		return command
+	}
+	if i := st.Item(step); i != nil && journal.ByAnother(st, i) {
+		return howAnother(f.run, st, step)
+	}
+	return command
+}
+
+// howAnother is how another person than who began a run approves a step of it.
+func howAnother(run string, st *journal.State, step string) string {
+	return journal.OfRun(journal.HowAnother(st), run) + " --step " + hint.Quoted(step)
 }
 
 // wait takes the right to execute runs here. While another process has it, it shows what that one does with the run; there is
@@ -166,15 +187,6 @@ func howFar(s journal.Summary, told time.Time) string {
 		text += " · " + s.Detail
 	case s.Position != "":
 		text += " · " + s.Position
-	}
-	return text
-}
-
-// tellEvent is an event as a person reads it, with the command that answers it; empty for those that matter to nobody.
-func tellEvent(e journal.Event, run string) string {
-	text := e.Text()
-	if e.Kind == journal.Asked {
-		text += fmt.Sprintf("\n         plimsoll runbook approve %s --step %s", run, hint.Quoted(e.Step))
 	}
 	return text
 }

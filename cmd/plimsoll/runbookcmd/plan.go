@@ -2,7 +2,6 @@ package runbookcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -32,13 +31,15 @@ The hash at the end identifies the whole plan: run --plan HASH runs exactly this
 				if err != nil {
 					return err
 				}
-				trouble := q.planRefusal(p.Trouble(), args[0])
 				if asJSON {
-					return errors.Join(console.PrintJSON(c, planAsJSON(p)), trouble)
+					if err := console.PrintJSON(c, planAsJSON(p)); err != nil {
+						return err
+					}
+					return q.planRefusal(p.Trouble(), args[0])
 				}
 				printPlan(c.Prose(), p)
-				if trouble != nil {
-					return trouble
+				if err := q.planRefusal(p.Trouble(), args[0]); err != nil {
+					return err
 				}
 				next := "plimsoll runbook run " + hint.Quoted(args[0]) + q.asTyped()
 				if err := q.gateRefusal(p, args[0]); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -34,7 +35,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, a := range approvals(h.Plan.Steps) {
 		who := ""
 		if h.Approvers == runbook.ByOther {
-			who = ", by another person than the one who begins the run"
+			who = ", by someone other than the person who begins the run"
 		}
 		fmt.Fprintf(w, "Waits for approval at %s%s: %s\n", strings.Join(a.steps, ", "), who, a.note)
 	}
@@ -54,6 +55,10 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
+		if slices.Contains(p.Refusing, name) {
+			fmt.Fprintf(w, "Lock: cluster %s does not let the account read whether another run holds it (%s). No run begins without these grants\n", name, p.Silent[name])
+			continue
+		}
 		fmt.Fprintf(w, "Lock: Plimsoll cannot tell whether another run holds cluster %s (%s). A run that begins nevertheless stores its claim as soon as the cluster answers\n", name, p.Silent[name])
 	}
 	for _, u := range p.Unreleased {

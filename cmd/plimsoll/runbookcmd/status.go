@@ -73,7 +73,7 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
 		status := s.Status
-		switch running := status == "running"; {
+		switch running := status == journal.Running; {
 		case running && s.Abandoned && s.Now != nil:
 			status = fmt.Sprintf("stopped at %.0f %%", 100*s.Now.Share)
 		case running && s.Abandoned:
@@ -172,8 +172,8 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 			return err
 		}
 	}
-	status := s.Status
-	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && status == "running" {
+	status := withNothing(s.Status, st)
+	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && st.Status() == journal.Running {
 		status = "stopped"
 	}
 	if s.Unreleased, err = execute.Unreleased(ctx, d.Service, run, st); err != nil {
@@ -235,10 +235,12 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	for _, step := range s.Steps {
 		if step.Phase == journal.StepAsking {
-			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, hint.Quoted(step.Step))
 			if i := st.Item(step.Step); i != nil && journal.ByAnother(st, i) {
-				fmt.Fprintln(c.Prose(), journal.HowAnother(st))
+				fmt.Fprintln(c.Prose(), howAnother(run, st, step.Step))
+				fmt.Fprintf(c.Prose(), "plimsoll runbook reject %s --step %s rejects it\n", run, hint.Quoted(step.Step))
+				continue
 			}
+			fmt.Fprintf(c.Prose(), "plimsoll runbook approve %[1]s --step %[2]s approves it, plimsoll runbook reject %[1]s --step %[2]s rejects it\n", run, hint.Quoted(step.Step))
 		}
 	}
 	return nil

@@ -86,8 +86,11 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 		}
 	}
 	for n := range s.Steps {
-		if step := &s.Steps[n]; step.Phase == journal.StepAsking && step.Note == "" {
+		switch step := &s.Steps[n]; {
+		case step.Phase == journal.StepAsking && step.Note == "":
 			step.Note = noteOf(step.Step, st.Header.Plan)
+		case step.Phase == journal.StepNotExecuted:
+			step.Note = ""
 		}
 	}
 	return s

@@ -26,8 +26,8 @@ func (e *StaysReadOnlyError) Unwrap() error { return e.Err }
 type Orders struct {
 	Name    string // of the server, for people
 	Address string // where it is reached
-	Value func(ctx context.Context, query string) (string, error)
-	Do    func(ctx context.Context, statements ...string) error
+	Value   func(ctx context.Context, query string) (string, error)
+	Do      func(ctx context.Context, statements ...string) error
 }
 
 // Variable is a global variable of a server, and the literal that it is to have.
@@ -42,7 +42,7 @@ func Open(ctx context.Context, server Orders, within time.Duration) error {
 			return err
 		}
 	}
-	return &StaysReadOnlyError{fmt.Errorf("%s stays read-only: another run took the lock %s before the server accepted writes, or that took longer than %s", server.Name, ClaimLock, within)}
+	return &StaysReadOnlyError{fmt.Errorf("%s stays read-only: another connection took the lock %s before the server accepted writes, or that took longer than %s", server.Name, ClaimLock, within)}
 }
 
 func tryOpen(ctx context.Context, server Orders, within time.Duration) (opens bool, err error) {
