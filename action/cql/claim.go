@@ -238,8 +238,8 @@ func (m ClusterLock) row(ctx context.Context, statement string) ([]engine.Value,
 	return rows[0], nil
 }
 
-// rows runs a statement on the first node that can, and returns all rows. Nodes that do not run, by the word of their machines, are asked last: a
-// server that was started otherwise answers all the same, and that it holds no claim must not be taken for granted.
+// rows runs a statement on the first node that can, and returns all rows. Nodes that do not run, by the word of their machines, or whose machines
+// cannot tell, as without systemd, are asked last: such a server may answer all the same, and that it holds no claim must not be taken for granted.
 func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Value, error) {
 	r, err := ringOf(ctx, m.Cluster)
 	if err != nil {
@@ -264,8 +264,9 @@ func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Val
 		}
 		limited, cancel := context.WithTimeout(ctx, idleTime)
 		rows, err := m.ask(limited, n, statement)
+		late := limited.Err() != nil
 		cancel()
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || !late && engine.ClassOf(err) != engine.Unavailable {
 			return rows, err
 		}
 	}

@@ -135,13 +135,12 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 	return view{seen, r, ringed, n.Name}, err
 }
 
-// serves tells whether a node is worth asking: one that is known not to run, or to be frozen, is not. Where its machine cannot be asked whether it
-// runs, as without systemd, it may.
+// serves tells whether a node is worth asking: one that does not run, by the word of its machine, or is frozen, is not.
 func serves(ctx context.Context, n cluster.Node) bool {
 	if n.Server == nil {
 		return true
 	}
-	if running, err := n.Server.Running(ctx); err == nil && !running {
+	if running, err := n.Server.Running(ctx); err != nil || !running {
 		return false
 	}
 	return !frozen(ctx, n)

@@ -47,8 +47,8 @@ func (m *ClusterLock) Claim(ctx context.Context, c action.Claim) error {
 	if err := m.claim(ctx, c); err != nil || m.alone {
 		return err
 	}
-	m.alone = true
-	return m.endOrders(ctx)
+	m.alone = m.endOrders(ctx)
+	return nil
 }
 
 func (m *ClusterLock) claim(ctx context.Context, c action.Claim) error {

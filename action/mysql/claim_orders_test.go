@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -46,7 +47,9 @@ func endsOrdersOfOthers(t *testing.T, on *cluster.Cluster) {
 	other := dead()
 	c := action.Claim{Cluster: "c", Run: "orders", Holder: "here", Epoch: 1, For: time.Minute}
 	m := NewClusterLock(on)
-	if err := m.Claim(ctx, c); err != nil {
+	short, cancel := context.WithTimeout(ctx, time.Second) // as a run that goes on has
+	defer cancel()
+	if err := m.Claim(short, c); err != nil {
 		t.Fatal(err)
 	}
 	if executes(other) {

@@ -62,7 +62,7 @@ clusters:
 	if _, said, code := typed(t, "runbook", "cancel", run, "--undo", "--yes"); code != 0 || !strings.Contains(said, "executed by ") || !strings.Contains(said, "the process that executes the run has received the cancellation") {
 		t.Errorf("cancel: %d %s", code, said)
 	}
-	if code := <-executes.ended; code != console.ExitTrouble || !strings.Contains(executes.said(), "run "+run+": "+string(journal.RunUndone)) {
+	if code := <-executes.ended; code != console.ExitTrouble || !strings.Contains(executes.said(), "run "+run+": "+string(journal.RunCancelled)) || !strings.Contains(executes.said(), journal.NothingChanged) {
 		t.Errorf("it ended with %d: %s", code, executes.said())
 	}
 }

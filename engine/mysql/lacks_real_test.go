@@ -36,7 +36,7 @@ var deeds = []deed{
 	{need: engine.Need{Right: engine.SeeSessions}, maria: []string{"SELECT COUNT(*) FROM information_schema.innodb_trx"}, mysql: []string{"SELECT COUNT(*) FROM information_schema.innodb_trx"}},
 	{need: engine.Need{Right: engine.SeeMemory}, maria: []string{"SELECT COUNT(*) FROM information_schema.innodb_buffer_page"}, mysql: []string{"SELECT COUNT(*) FROM information_schema.innodb_buffer_page"}},
 	{need: engine.Need{Right: engine.MakeTables, Of: "shop"}, maria: shopping, mysql: shopping},
-	{need: engine.Need{Right: engine.AlterTables, Of: "shop"}, maria: altering, mysql: altering, only: map[string]string{"MariaDB": "ALTER", "MySQL": "ALTER, CREATE, INSERT"}},
+	{need: engine.Need{Right: engine.AlterTables, Of: "shop"}, maria: altering, mysql: altering, only: map[string]string{"MariaDB": "ALTER, SELECT", "MySQL": "ALTER, CREATE, INSERT"}},
 	{need: engine.Need{Right: engine.MakeIndexes, Of: "shop"}, maria: indexing, mysql: indexing, only: map[string]string{"MariaDB": "INDEX", "MySQL": "INDEX"}},
 	{need: engine.Need{Right: engine.ListReplicas}, maria: listing, mysql: listing},
 	{need: engine.Need{Right: engine.LogTriggers}, mysql: triggering, beside: "GRANT TRIGGER, SELECT ON shop.* TO"},

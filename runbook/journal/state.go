@@ -138,7 +138,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 			s.Versions = e.Versions
 		}
 		if e.Order != nil {
-			s.Orders = append(s.Orders, *e.Order)
+			s.Orders, s.Cause = append(s.Orders, *e.Order), ""
 			return obeyCommand(s, *e.Order, e)
 		}
 	case Targeted:
@@ -224,7 +224,7 @@ func obeyCommand(s *State, o Command, e Event) error {
 		s.Outcome, s.Stopping, s.Undoing = "", nil, false
 		clear(s.Healthy)
 		for n, i := range s.Items {
-			if n == at || n > at && (o.Downstream || i.Phase == StepFailed) || i.Phase == StepUndone {
+			if n == at || n > at && (o.Downstream || i.Phase == StepFailed) || i.Phase == StepUndone || i.UndoFailed() && !i.Lasts {
 				i.reset()
 			}
 		}

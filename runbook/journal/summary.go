@@ -61,7 +61,7 @@ func ShownPhase(s *State, i *Step) Phase {
 	}
 	switch {
 	case !s.Outcome.Over():
-	case phase == StepWaiting:
+	case phase == StepWaiting && !i.Acts:
 		return StepNotExecuted
 	case phase == StepRetrying: // nobody tries again
 		return StepFailed

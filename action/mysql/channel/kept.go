@@ -66,15 +66,7 @@ func (s *server) takeWrites(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, opensOrNot, fmt.Errorf("%s does not answer within %s: whether it accepts writes is not known", s.name, opensOrNot))
 	defer cancel()
 	orders := ordersTo(s, "accept writes")
-	given := false
-	err := orders.Alone(ctx, func() error {
-		given = true
-		return admin.Open(ctx, orders, admin.OpensWithin)
-	})
-	if err != nil && !given {
-		err = &admin.StaysReadOnlyError{Err: err}
-	}
-	return err
+	return admin.AsStaysReadOnly(orders.Alone(ctx, func() error { return admin.Open(ctx, orders, admin.OpensWithin) }))
 }
 
 // refuseNow has it refuse writes, unless the order comes too late; before are statements that the same session executes before it.

@@ -115,7 +115,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
 	for _, p := range all {
-		if p.name == w.From || len(p.is.Sources) != 1 { // the latter stay as they are, or are refused when they are looked at to be repointed
+		if p.name == w.From || p.name != w.To && p.is.ReadOnly || len(p.is.Sources) != 1 { // that of a replica which accepts writes was written by clients
 			continue
 		}
 		s, err := serverOf(ctx, on, p.name)

@@ -138,6 +138,8 @@ func (p *promote) lacks(ctx context.Context, s *server, is engine.ReplicationSta
 		switch pending := taken.Without(own).Count() > 0; {
 		case missing.Count() == 0, more.Count() == 0 && pending: // one is ahead: what it has received counts too
 			missing, more = had.Without(taken), nil
+		case more.Count() == 0 && had.Without(taken).Count() == 0: // of its own, or of before this one was seeded: a person knows
+			return missing.Count(), true, nil
 		}
 	}
 	if len(taken) == 0 && missing.Count() == 0 {

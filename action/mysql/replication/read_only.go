@@ -163,7 +163,7 @@ func (s *server) open(ctx context.Context) error { return setMode(ctx, s, s.taki
 func (s *server) takeWrites(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience, fmt.Errorf("%s does not answer within %s", s.name(), 2*patience))
 	defer cancel()
-	return s.order(ctx, func(orders admin.Orders) error { return admin.Open(ctx, orders, s.opensWithin) })
+	return admin.AsStaysReadOnly(s.order(ctx, func(orders admin.Orders) error { return admin.Open(ctx, orders, s.opensWithin) }))
 }
 
 // order has one connection for an order and what is asked before it, which is made before its time begins: it can take long on a busy server.

@@ -182,7 +182,10 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	if err != nil || n.is.ReadOnly && !m.opensAgain() { // one that was about to be opened takes writes after a restart
 		return err
 	}
-	return setMode(ctx, s, s.refusing())
+	if err := setMode(ctx, s, s.refusing()); err != nil || n.is.ReadOnly {
+		return err
+	}
+	return link{s, source}.refuseErrant(ctx) // of what was written until it was closed
 }
 
 // Verify holds when all that answered follow.

@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 	"fmt"
+	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +28,9 @@ const (
 var giving sync.Map
 
 func ownTurn(ctx context.Context, address string) (done func(), err error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		address = net.JoinHostPort(strings.Trim(address, "[]"), "3306")
+	}
 	one, _ := giving.LoadOrStore(address, make(chan struct{}, 1))
 	turn := one.(chan struct{})
 	select {
@@ -36,9 +41,16 @@ func ownTurn(ctx context.Context, address string) (done func(), err error) {
 	}
 }
 
+// NotGivenError says that an order was not given, and that no other is under way.
+type NotGivenError struct{ Err error }
+
+func (e *NotGivenError) Error() string { return e.Err.Error() }
+
+func (e *NotGivenError) Unwrap() error { return e.Err }
+
 // Alone calls give while the connection of o holds the order lock of its server. Who calls it holds the cluster, so another connection that has
 // the lock is of a process that was killed or has lost the cluster: it is ended. A server that has no such locks, or does not let this user use
-// them, is given its orders without.
+// them, is given its orders without. *NotGivenError where give was not called.
 func (o Orders) Alone(ctx context.Context, give func() error) error {
 	done, err := ownTurn(ctx, o.Address)
 	if err != nil {
@@ -52,49 +64,75 @@ func (o Orders) Alone(ctx context.Context, give func() error) error {
 	err = give()
 	if has {
 		// A connection that was cut has given it back. Whether the order was executed does not depend on it.
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), othersOrder)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), endsWithin)
 		defer cancel()
 		_, _ = o.Value(limited, "SELECT RELEASE_LOCK("+Text(OrderLock)+")")
 	}
 	return err
 }
 
-// EndOthers ends the connection of another process that holds the order lock of a server, and waits until what it was executing is over.
+// EndOthers ends the connection of another process that holds the order lock of a server, at once, and waits until what it was executing is over.
 func (o Orders) EndOthers(ctx context.Context) error {
+	done, err := ownTurn(ctx, o.Address)
+	if err != nil {
+		return err
+	}
+	defer done()
 	holder, err := o.Value(ctx, LockHolder(OrderLock))
 	if err != nil || isNull(holder) {
 		return err
 	}
-	return o.Alone(ctx, func() error { return nil })
+	if err := o.end(ctx, holder); err != nil {
+		return err
+	}
+	_, err = o.Value(ctx, "SELECT RELEASE_LOCK("+Text(OrderLock)+")")
+	return err
+}
+
+func (o Orders) take(ctx context.Context, within time.Duration) (string, error) {
+	return o.Value(ctx, fmt.Sprintf("SELECT GET_LOCK(%s, %.0f)", Text(OrderLock), within.Seconds()))
 }
 
 func (o Orders) takeOrderLock(ctx context.Context) (has bool, err error) {
-	take := func(within time.Duration) (string, error) {
-		return o.Value(ctx, fmt.Sprintf("SELECT GET_LOCK(%s, %.0f)", Text(OrderLock), within.Seconds()))
-	}
-	got, err := take(othersOrder)
-	if engine.CodeOf(err) != "" {
-		return false, nil //nolint:nilerr // it has no such locks
-	}
-	if err != nil || got == "1" {
-		return err == nil, err
+	got, err := o.take(ctx, othersOrder)
+	switch {
+	case err != nil && engine.CodeOf(err) != "" && !passes(err):
+		return false, nil // it has no such locks
+	case err != nil:
+		return false, &NotGivenError{err}
+	case got == "1":
+		return true, nil
 	}
 	holder, err := o.Value(ctx, LockHolder(OrderLock))
 	if err != nil {
 		return false, err
 	}
+	return true, o.end(ctx, holder)
+}
+
+// end ends the connection that holds the order lock, and takes the lock.
+func (o Orders) end(ctx context.Context, holder string) error {
 	if !isNull(holder) {
 		if err := o.Do(ctx, Kill(holder)); err != nil && engine.CodeOf(err) != NoConnection {
-			return false, fmt.Errorf("end connection %s, by which another process of Plimsoll gives orders to %s: %w", holder, o.Name, err)
+			return fmt.Errorf("end connection %s, by which another process of Plimsoll gives orders to %s: %w", holder, o.Name, err)
 		}
 	}
-	switch got, err = take(endsWithin); {
+	switch got, err := o.take(ctx, endsWithin); {
 	case err != nil:
-		return false, err
+		return err
 	case got != "1":
-		return false, fmt.Errorf("connection %s to %s, by which another process of Plimsoll gave an order, does not end within %s: what it executes must be over first", holder, o.Name, endsWithin)
+		return fmt.Errorf("connection %s to %s, by which another process of Plimsoll gave an order, does not end within %s: what it executes must be over first", holder, o.Name, endsWithin)
 	}
-	return true, nil
+	return nil
+}
+
+// passes tells the errors of a server that has such locks and did not give one now.
+func passes(err error) bool {
+	switch engine.ClassOf(err) {
+	case engine.Timeout, engine.Deadlock, engine.LockTimeout, engine.Unavailable, engine.Overloaded:
+		return true
+	}
+	return false
 }
 
 func isNull(value string) bool { return value == "" || value == "NULL" }

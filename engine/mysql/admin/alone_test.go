@@ -2,9 +2,12 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/engine"
 )
 
 // Two orders of this process to one server wait for each other: they do not take each other's connection for that of a process that was killed.
@@ -28,6 +31,14 @@ func TestOrdersOfOneProcessWaitForEachOther(t *testing.T) {
 	}
 	if len(said) != 2 || !strings.HasPrefix(said[0], "SELECT GET_LOCK(") || !strings.HasPrefix(said[1], "SELECT RELEASE_LOCK(") {
 		t.Errorf("the server was asked %q", said)
+	}
+	busy := orders
+	busy.Value = func(context.Context, string) (string, error) {
+		return "", &engine.Error{Kind: engine.Unavailable, Code: "2013", Text: "the connection was lost"}
+	}
+	var stays *StaysReadOnlyError
+	if err := AsStaysReadOnly(busy.Alone(t.Context(), func() error { t.Error("the order was given"); return nil })); !errors.As(err, &stays) {
+		t.Errorf("an order to take writes that was not given leaves open whether the server takes them: %v", err)
 	}
 	other := orders
 	other.Address = "another:3306"

@@ -10,7 +10,8 @@ const (
 	// Clients is a query for the numbers of clients' connections.
 	Clients = "SELECT id FROM information_schema.processlist WHERE " + clients
 	// ClientsButSetters leaves out those that set a global variable just now.
-	ClientsButSetters = Clients + " AND (info IS NULL OR info NOT LIKE 'SET GLOBAL%')"
+	// ClientsButSetters leaves out Plimsoll's own connection too, which has the order lock or waits for it.
+	ClientsButSetters = Clients + " AND (info IS NULL OR info NOT LIKE 'SET GLOBAL%' AND info NOT LIKE 'SELECT GET_LOCK(''" + OrderLock + "''%') AND NOT (id <=> IS_USED_LOCK('" + OrderLock + "'))"
 	// ClosingToWrites is a query for how many connections are setting read_only or super_read_only.
 	ClosingToWrites = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SET GLOBAL%read_only%' AND id != CONNECTION_ID()"
 	// OpenTransactions is a query for clients' open transactions, each with its connection and its beginning: the number of one that has

@@ -22,6 +22,14 @@ func (e *StaysReadOnlyError) Error() string { return e.Err.Error() }
 
 func (e *StaysReadOnlyError) Unwrap() error { return e.Err }
 
+// AsStaysReadOnly makes of an order to take writes that was not given what it is: the server stays as it was.
+func AsStaysReadOnly(err error) error {
+	if not := (*NotGivenError)(nil); errors.As(err, &not) {
+		return &StaysReadOnlyError{err}
+	}
+	return err
+}
+
 // Orders are how a server is asked and told.
 type Orders struct {
 	Name    string // of the server, for people
