@@ -22,6 +22,37 @@ type unheardOf struct {
 
 func (s unheardOf) Running(context.Context) (bool, error) { return false, s.err }
 
+// unheard are the ring as it is known where servers cannot be asked whether they run, or are said not to.
+func (w fixture) unheard() map[string]*cluster.Cluster {
+	all := map[string]*cluster.Cluster{}
+	for what, err := range map[string]error{"cannot be asked": errors.New("there is no systemd"), "are said not to run": nil} {
+		all[what] = &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(ctx context.Context) ([]cluster.Node, error) {
+			nodes, listing := w.on.List(ctx)
+			for n := range nodes {
+				nodes[n].Server = unheardOf{nodes[n].Server, err}
+			}
+			return nodes, listing
+		}}
+	}
+	return all
+}
+
+// claimsFirst takes a ring that no run has ever claimed, by way of servers of which nobody tells whether they run.
+func (w fixture) claimsFirst() {
+	w.Helper()
+	ctx := w.Context()
+	for what, on := range w.unheard() {
+		if err := w.on.Execute(ctx, "n1", []string{"DROP TABLE IF EXISTS plimsoll.claim"}, func(int) {}); err != nil {
+			w.Fatal(err)
+		}
+		m, c := cql.ClusterLock{Cluster: on}, action.Claim{Cluster: "c", Run: "first", Holder: "here", Epoch: 1, For: time.Minute}
+		if err := errors.Join(m.Claim(ctx, c), m.Clear(ctx, c)); err != nil {
+			w.Errorf("the first claim, where servers %s: %v", what, err)
+		}
+		_ = on.Close()
+	}
+}
+
 // claims tries the ClusterLock on the real ring.
 func (w fixture) claims() {
 	w.Helper()
@@ -38,14 +69,7 @@ func (w fixture) claims() {
 		w.Errorf("a second run, although the first's claim holds: %v", err)
 	}
 	// Whatever their machines say of the servers: they answer.
-	for what, host := range map[string]unheardOf{"cannot be asked": {err: errors.New("there is no systemd")}, "are said not to run": {}} {
-		on := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(ctx context.Context) ([]cluster.Node, error) {
-			nodes, err := w.on.List(ctx)
-			for n := range nodes {
-				nodes[n].Server = unheardOf{nodes[n].Server, host.err}
-			}
-			return nodes, err
-		}}
+	for what, on := range w.unheard() {
 		var of *action.ClaimedError
 		if err := (cql.ClusterLock{Cluster: on}).Claim(ctx, other); !errors.As(err, &of) || of.Run != "r1" {
 			w.Errorf("a second run, where servers %s: %v", what, err)

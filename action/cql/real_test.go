@@ -105,6 +105,7 @@ func TestOnARealRing(t *testing.T) {
 	w.twoNames()
 	w.claims()
 	w.claimsWithoutQuorum()
+	w.claimsFirst()
 	w.keeps()
 	w.finds(w.task("cql.wait-whole", "{}"), action.Satisfied)
 	w.mistakes("n1", "n2")

@@ -87,6 +87,22 @@ steps:
 	}
 }
 
+// A rerun of a step before the one whose undo failed does not pass that over either, without those after it too.
+func TestARerunBeforeTheStepWhoseUndoFailedDoesItAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	run := b.begin(Request{Book: b.parse(strings.Replace(stepsAgain, `undo: "rm DIR/b"`, `undo: "rm DIR/b; false"`, 1))})
+	b.put("stop", "")
+	b.runSession(run, journal.Command{Do: journal.DoRun})
+	if st := b.runSession(run, journal.Command{Do: journal.DoCancel, Undo: true}); !st.Item("b").UndoFailed() || b.there() != "a" {
+		t.Fatalf("%q, there are %q, want that the undo of b failed after it took b away", st.Outcome, b.there())
+	}
+	b.remove("stop")
+	if st := b.runSession(run, journal.Command{Do: journal.DoRerun, Step: "a", Reason: "again"}); st.Outcome != journal.RunDone || b.there() != "abc" {
+		t.Errorf("rerun of a: %q because of %q, there are %q", st.Outcome, st.Why, b.there())
+	}
+}
+
 // What was agreed to before a step was undone is no leave to do it again.
 func TestARerunOfWhatWasTakenBackIsAgreedToAnew(t *testing.T) {
 	t.Parallel()

@@ -89,7 +89,7 @@ func failureEvent(r *runner, res result) *journal.Event {
 	if errors.As(res.err, &refusal) {
 		e.Final, e.Note = true, advised(r, cmp.Or(refusal.Advice, final.advice))
 	}
-	if engine.ClassOf(res.err) == engine.Denied { // no further attempt is let do what this one was not
+	if engine.ClassOf(res.err) == engine.Denied && i.Step.Retry.If == "" { // no further attempt is let do what this one was not
 		e.Final, e.Note = true, cmp.Or(e.Note, hint.Of(res.err))
 	}
 	if e.Final || i.Failures >= i.Step.Retry.Max || !retryable(r, i, e) {

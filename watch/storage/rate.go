@@ -21,8 +21,9 @@ type rate struct {
 	over    time.Duration // how much of it was seen
 }
 
-// add takes the mean IOPS of a stretch of time.
+// add takes the mean IOPS of a stretch of time. One of several minutes counts as one minute: how those differed from one another it does not tell.
 func (r *rate) add(iops float64, over time.Duration) {
+	over = min(over, time.Minute)
 	for over > 0 {
 		part := min(over, time.Minute-r.over)
 		over -= part

@@ -75,6 +75,19 @@ func TestALoadThatChangesIsFollowedInSixMinutes(t *testing.T) {
 	}
 }
 
+// One reading of several minutes is one minute seen: it does not tell how they differed.
+func TestOneReadingIsNotManyMinutes(t *testing.T) {
+	m := NewModel(Volume{Type: "gp2", GiB: 100})
+	at := time.Unix(0, 0)
+	m.Observe(at, 1000)
+	for n, margin := range []float64{1, 1} {
+		at = at.Add(4 * time.Minute)
+		if s := m.Observe(at, 1000+float64(n)); s.Margin != margin {
+			t.Errorf("after %d readings of four minutes the margin is %g, want %g: five minutes were not seen one by one", n+1, s.Margin, margin)
+		}
+	}
+}
+
 func TestStudentsQuantiles(t *testing.T) {
 	for freedom, want := range map[float64]float64{4: 2.7764, 9: 2.2622, 19: 2.0930, 59: 2.0010} {
 		if got := student(freedom); math.Abs(got/want-1) > 0.01 {

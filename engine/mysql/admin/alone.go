@@ -50,7 +50,7 @@ func (e *NotGivenError) Unwrap() error { return e.Err }
 
 // Alone calls give while the connection of o holds the order lock of its server. Who calls it holds the cluster, so another connection that has
 // the lock is of a process that was killed or has lost the cluster: it is ended. A server that has no such locks, or does not let this user use
-// them, is given its orders without. *NotGivenError where give was not called.
+// them, is given its orders without. *NotGivenError where give was not called, and no order of another is under way.
 func (o Orders) Alone(ctx context.Context, give func() error) error {
 	done, err := ownTurn(ctx, o.Address)
 	if err != nil {
