@@ -238,30 +238,23 @@ func (m ClusterLock) row(ctx context.Context, statement string) ([]engine.Value,
 	return rows[0], nil
 }
 
-// rows runs a statement on the first node that can, and returns all rows. Nodes that do not run, by the word of their machines, or whose machines
-// cannot tell, as without systemd, are asked last: such a server may answer all the same, and that it holds no claim must not be taken for granted.
+// rows runs a statement on the first node that can, and returns all rows. That one which is said not to run
+// holds no claim must not be taken for granted: it is asked last.
 func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Value, error) {
 	r, err := ringOf(ctx, m.Cluster)
 	if err != nil {
 		return nil, err
 	}
 	var last error = &engine.Error{Kind: engine.Unavailable, Text: "no node of " + m.Cluster.Name + " runs"}
-	var idle []cluster.Node
-	for _, n := range r.nodes {
-		if !serves(ctx, n) {
-			idle = append(idle, n)
-			continue
-		}
+	running, unknown, idle := r.byWord(ctx)
+	for _, n := range running {
 		rows, err := m.ask(ctx, n, statement)
 		if err == nil || ctx.Err() != nil || engine.ClassOf(err) != engine.Unavailable {
 			return rows, err
 		}
 		last = fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	for _, n := range idle {
-		if frozen(ctx, n) {
-			continue
-		}
+	for _, n := range append(unknown, idle...) {
 		limited, cancel := context.WithTimeout(ctx, idleTime)
 		rows, err := m.ask(limited, n, statement)
 		late := limited.Err() != nil
@@ -272,9 +265,6 @@ func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Val
 	}
 	return nil, last
 }
-
-// idleTime is how long a node may take to answer that should not run.
-const idleTime = 2 * time.Second
 
 func (m ClusterLock) ask(ctx context.Context, n cluster.Node, statement string) (rows [][]engine.Value, err error) {
 	err = m.Cluster.Use(ctx, n.Name, func(session engine.Session) error {

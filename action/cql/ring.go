@@ -60,8 +60,9 @@ type view struct {
 // view asks the nodes but one, in turn, until one answers.
 func (r *ring) view(ctx context.Context, but string) (view, error) {
 	var troubles []error
-	for _, n := range r.nodes {
-		if n.Name == but || !serves(ctx, n) {
+	running, unknown, _ := r.byWord(ctx)
+	for _, n := range running {
+		if n.Name == but {
 			continue
 		}
 		v, err := r.viewOf(ctx, n)
@@ -71,6 +72,17 @@ func (r *ring) view(ctx context.Context, but string) (view, error) {
 		troubles = append(troubles, fmt.Errorf("node %s: %w", n.Name, err))
 		if ctx.Err() != nil {
 			break
+		}
+	}
+	for _, n := range unknown {
+		if n.Name == but || ctx.Err() != nil || len(troubles) > 0 {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, idleTime)
+		v, err := r.viewOf(limited, n)
+		cancel()
+		if err == nil {
+			return v, nil
 		}
 	}
 	if len(troubles) == 0 {
@@ -133,6 +145,27 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 	}
 	seen, err := ringed.Ring(limited, n.Target.Addresses[0])
 	return view{seen, r, ringed, n.Name}, err
+}
+
+// idleTime is how long a node may take to answer of which its machine does not say that it runs.
+const idleTime = 2 * time.Second
+
+// byWord parts the nodes by the word of their machines: those that run, those of which the machine cannot tell, as without systemd, and those that
+// do not run. A server that was started otherwise answers all the same. Frozen ones are in none.
+func (r *ring) byWord(ctx context.Context) (running, unknown, idle []cluster.Node) {
+	for _, n := range r.nodes {
+		if serves(ctx, n) {
+			running = append(running, n)
+			continue
+		}
+		switch runs, err := n.Server.Running(ctx); {
+		case err != nil:
+			unknown = append(unknown, n)
+		case !runs:
+			idle = append(idle, n)
+		}
+	}
+	return running, unknown, idle
 }
 
 // serves tells whether a node is worth asking: one that does not run, by the word of its machine, or is frozen, is not.
