@@ -38,6 +38,12 @@ func refuseCandidate(ctx context.Context, s *server, is engine.ReplicationStatus
 	return canLead(ctx, s)
 }
 
+// refuseWritable refuses to make another server the primary beside a replica that lets clients write.
+func refuseWritable(p peer, why string) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s, and two servers would accept writes afterwards", p.name, p.despite(), why),
+		Advice: fmt.Sprintf("make %s read-only, %s, then try again", p.name, closing)}
+}
+
 var checkSwitchoverAction = action.Action{
 	Name: "mysql.check-switchover", Version: 1,
 	About: "Checks that a switchover can complete without losing transactions, refuses with the reason if it cannot, and waits until the replica has almost caught up.",
@@ -124,6 +130,11 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		}
 		if err := (link{s, from}).refuseErrant(ctx); err != nil { // to be repointed, it would be refused when there is no way back
 			return 0, err
+		}
+	}
+	for _, p := range all {
+		if p.name != w.From && p.name != w.To && p.writable() {
+			return 0, refuseWritable(p, "the clients that the demotion of "+w.From+" disconnects could write to it")
 		}
 	}
 	if _, known := from.account(); !known {
@@ -259,6 +270,11 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 			best, most = s, has
 		}
 		seen = seen.With(has)
+	}
+	for _, peer := range all {
+		if peer.writable() && len(peer.is.Sources) > 0 && (best == nil || peer.name != best.name()) {
+			return picked{}, refuseWritable(peer, "clients may write to it already")
+		}
 	}
 	if best == nil {
 		return picked{}, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
