@@ -109,6 +109,7 @@ type runner struct {
 	notes     []string
 	invalid   []string
 	already   []string        // steps that had nothing to do, so that the trial shows nothing of them
+	unchanged bool            // a change had nothing to do at all
 	doubts    doubts          // of phases in which nothing was done to the cluster
 	admitted  doubts          // of changes
 	noise     bool            // was looked at
