@@ -14,9 +14,10 @@ import (
 func newList(c console.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list [DIR]",
-		Short:   "List the results below a folder",
-		Long:    "List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.",
+		Use:   "list [DIR]",
+		Short: "List the results below a folder",
+		Long: `List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.
+New results are written to $PLIMSOLL_RESULTS, else to results here.`,
 		Example: "  plimsoll trial list",
 		Args:    console.Some(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
