@@ -97,8 +97,12 @@ func Stamp(dir string, names ...string) string {
 	return b.String()
 }
 
-// Unjudged stands in place of a verdict for a trial that was interrupted before it judged, or that still runs.
-const Unjudged = "interrupted or still running"
+// What stands in place of a verdict for a trial that has not judged.
+const (
+	Unjudged = "interrupted or still running" // it is not known which
+	Running  = "running"
+	Killed   = "killed" // its process is gone
+)
 
 // listed is a result as one of a list. One that was killed never said what it is called and when it began: its folder tells.
 func (r *Result) listed() Listed {

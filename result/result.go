@@ -84,6 +84,8 @@ type How string
 const (
 	Interrupted How = "interrupted"   // by a person
 	CouldNotRun How = "could_not_run" // something that it needs was missing or wrong
+	Died        How = "died"          // its process was killed before it judged, which nobody could write: only readers say so
+	Goes        How = "running"       // it has not ended: only readers say so
 )
 
 // Cell is one combination of a comparison, with what was measured in it; a trial that compares nothing has one, nameless.

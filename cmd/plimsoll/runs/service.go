@@ -16,6 +16,7 @@ import (
 	"plimsoll/inventory"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
+	"plimsoll/trial/underway"
 	"plimsoll/watch/settings"
 )
 
@@ -69,7 +70,7 @@ func Open(ctx context.Context) (*Service, error) {
 		},
 		Meter:       func(on *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(on) },
 		Watch:       watchOfRun,
-		ClusterLock: catalog.ClusterLock,
+		ClusterLock: underway.Telling(catalog.ClusterLock, deps.Machine, deps.Home),
 	}}
 	if test != nil {
 		d.Approves, d.TTL = test.Approves, test.Lease
