@@ -57,6 +57,9 @@ func ResultFolder(name string) string {
 		return below
 	}
 	all, err := result.List(below)
+	if safe := SafeName(name); err == nil && len(all) == 0 && safe != name {
+		all, err = result.List(filepath.Join(ResultsFolder(), safe))
+	}
 	if err != nil || len(all) == 0 {
 		return name // which is said not to be one
 	}
