@@ -121,7 +121,7 @@ func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	if err != nil {
 		return nil, err
 	}
-	err = c.execute(ctx, on, node, e.Statements)
+	err = withHolders(ctx, on, node, c.execute(ctx, on, node, e.Statements))
 	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Do != "" { // a journal keeps the text alone
 		err = fmt.Errorf("%w: %s", err, e.Do)
 	}
@@ -129,6 +129,28 @@ func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 		return nil, err
 	}
 	return Facts{nodeFact: node}, nil // no check has noted it
+}
+
+// withHolders adds to a lock that was not got who may hold it. It is said without where that cannot be found out.
+func withHolders(ctx context.Context, on *cluster.Cluster, node string, err error) error {
+	if engine.ClassOf(err) != engine.LockTimeout {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	db, failed := on.Database(limited, node)
+	if failed != nil {
+		return err
+	}
+	listing, can := engine.As[engine.TransactionListing](db)
+	if !can {
+		return err
+	}
+	open, failed := listing.OpenTransactions(limited)
+	if failed != nil || len(open) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; the oldest open transactions, one of which may hold the lock: %s", err, strings.Join(open, ", "))
 }
 
 // Verify holds when the check is satisfied; without one the server has said it.

@@ -2,6 +2,7 @@ package mysql_test
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -122,7 +123,37 @@ func TestARoleGivesWhatItIsGranted(t *testing.T) {
 		if lacks := lacksOf(t, loginAs(t, server.Engine, target), engine.Need{Right: engine.SeeSessions}); len(lacks) > 0 {
 			t.Errorf("its role has PROCESS, and yet: %v", lacks)
 		}
+		openTransactionsAreListed(t, server.Database, loginAs(t, server.Engine, target))
 	})
+}
+
+// A transaction that only read a table keeps its definition from being changed: it is listed with its session.
+func openTransactionsAreListed(t *testing.T, by, looking engine.Database) {
+	t.Helper()
+	list := func() string {
+		all, err := looking.(engine.TransactionListing).OpenTransactions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, ", ")
+	}
+	do(t, by, "CREATE DATABASE held", "CREATE TABLE held.t (id INT PRIMARY KEY)")
+	if got := list(); got != "" {
+		t.Errorf("of none: %q", got)
+	}
+	s, err := by.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, text := range []string{"BEGIN", "SELECT * FROM held.t"} {
+		if err := s.Exec(t.Context(), text, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := list(); !regexp.MustCompile(`^connection \d+ of \w+@[\w.:]+ for \d+s$`).MatchString(got) {
+		t.Errorf("of one that has read: %q", got)
+	}
 }
 
 func loginAs(t *testing.T, e engine.Engine, target engine.Target) engine.Database {
