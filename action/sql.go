@@ -83,6 +83,9 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 		if err := e.lookForTables(ctx, on, node); err != nil {
 			return f, err
 		}
+		if err := e.understood(ctx, on, node); err != nil {
+			return f, err
+		}
 	}
 	if on.Leads(ctx, node) {
 		f.NotePrimary(e.Node, node)
@@ -106,6 +109,24 @@ func (e *execute) lookForTables(ctx context.Context, on *cluster.Cluster, node s
 		}
 		if err != nil {
 			return fmt.Errorf("look for table %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// understood refuses a statement whose syntax the server does not know, as far as it can be asked.
+func (e *execute) understood(ctx context.Context, on *cluster.Cluster, node string) error {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return fmt.Errorf("check the statements: %w", err)
+	}
+	checks, can := engine.As[engine.SyntaxChecking](db)
+	if !can {
+		return nil
+	}
+	for i, statement := range e.Statements {
+		if err := checks.CheckSyntax(ctx, statement); err != nil {
+			return &hint.PermanentError{Reason: fmt.Sprintf("statement %d: %v", i+1, err), Advice: "correct the statement: the server does not understand it", Err: err}
 		}
 	}
 	return nil

@@ -127,6 +127,20 @@ func TestARoleGivesWhatItIsGranted(t *testing.T) {
 	})
 }
 
+// The syntax of a change is checked also while the table is held, and nothing is changed.
+func syntaxIsChecked(t *testing.T, db engine.Database) {
+	t.Helper()
+	checks := db.(engine.SyntaxChecking)
+	for statement, code := range map[string]string{
+		"ALTER TABLE held.t ADD COLUM note INT": "1064", "ALTER TABLE held.t ADD COLUMN note INT, ALGORITHM=INSTANT": "", "ALTER TABLE held.none ADD COLUMN note INT": "",
+		"SET SESSION lock_wait_timeout = 5": "", "SELEKT": "",
+	} {
+		if err := checks.CheckSyntax(t.Context(), statement); engine.CodeOf(err) != code {
+			t.Errorf("%s: %v, want %q", statement, err, code)
+		}
+	}
+}
+
 // A transaction that only read a table keeps its definition from being changed: it is listed with its session.
 func openTransactionsAreListed(t *testing.T, by, looking engine.Database) {
 	t.Helper()
@@ -151,6 +165,7 @@ func openTransactionsAreListed(t *testing.T, by, looking engine.Database) {
 			t.Fatal(err)
 		}
 	}
+	syntaxIsChecked(t, looking)
 	if got := list(); !regexp.MustCompile(`^connection \d+ of \w+@[\w.:]+ for \d+s$`).MatchString(got) {
 		t.Errorf("of one that has read: %q", got)
 	}
