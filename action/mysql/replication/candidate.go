@@ -103,7 +103,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
 	}
 	if w.From == w.To {
-		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica"}
+		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica", Whole: true}
 	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err
