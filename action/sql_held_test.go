@@ -28,7 +28,7 @@ func TestALockThatIsNotGotNamesTheOpenTransactions(t *testing.T) {
 	for class, told := range map[engine.Class]bool{engine.LockTimeout: true, engine.Invalid: false} {
 		h := held{refuses: &engine.Error{Kind: class, Code: "1205", Text: "no luck"}}
 		on := &cluster.Cluster{Name: "orders", Engine: h, List: func(context.Context) ([]cluster.Node, error) {
-			return []cluster.Node{{Name: "a"}}, nil
+			return []cluster.Node{{Name: "a", Target: engine.Target{Addresses: []string{"a"}}}}, nil
 		}}
 		e := &execute{Node: "a", Statements: []string{"ALTER TABLE t ADD c INT"}}
 		_, err := e.Act(t.Context(), on, Call{Progress: func(float64, string) {}})

@@ -138,13 +138,13 @@ func (c *Cluster) Target(nodes ...string) (engine.Target, error) {
 	}
 	target := c.launcher.Target(plain(members))
 	if c.opened {
-		target.IfDown = c.ifDown(members)
+		target.IfDown = ifDown(c, members)
 	}
 	return target, nil
 }
 
 // ifDown is what to do where a server does not answer.
-func (c *Cluster) ifDown(members []*member) string {
+func ifDown(c *Cluster, members []*member) string {
 	switch all := len(c.roster.all()); {
 	case all == 1:
 		return "plimsoll lab start " + c.Name() + " starts its server, with the data that is there"

@@ -49,7 +49,7 @@ func List(ctx context.Context, deps Deps) ([]Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list clusters: %w", err)
 	}
-	running := d.byNode(processes)
+	running := byNode(d, processes)
 	for _, folder := range folders {
 		if validName.MatchString(folder) && running[folder] == nil { // and not a lock
 			running[folder] = map[string]infra.Process{}
@@ -63,7 +63,7 @@ func List(ctx context.Context, deps Deps) ([]Status, error) {
 }
 
 // byNode are the processes of servers, by cluster and node.
-func (d Deps) byNode(processes []infra.Process) map[string]map[string]infra.Process {
+func byNode(d Deps, processes []infra.Process) map[string]map[string]infra.Process {
 	running := map[string]map[string]infra.Process{}
 	for _, p := range processes {
 		name, node, _ := strings.Cut(strings.TrimPrefix(p.Mark(), d.clusters()+"/"), "/")
@@ -81,13 +81,13 @@ func (d Deps) byNode(processes []infra.Process) map[string]map[string]infra.Proc
 }
 
 // hasStopped tells whether a cluster that can be started has a server that does not run.
-func (d Deps) hasStopped(ctx context.Context, name string, processes []infra.Process) bool {
+func hasStopped(ctx context.Context, d Deps, name string, processes []infra.Process) bool {
 	r, err := readRecord(ctx, d.Machine, d.folder(name))
-	return err == nil && r.Complete && slices.ContainsFunc(d.states(ctx, r, d.byNode(processes)[name]), func(n NodeStatus) bool { return n.State == Stopped })
+	return err == nil && r.Complete && slices.ContainsFunc(states(ctx, d, r, byNode(d, processes)[name]), func(n NodeStatus) bool { return n.State == Stopped })
 }
 
 // states are the nodes of a cluster, and whether their servers run.
-func (d Deps) states(ctx context.Context, r *record, running map[string]infra.Process) []NodeStatus {
+func states(ctx context.Context, d Deps, r *record, running map[string]infra.Process) []NodeStatus {
 	nodes := []NodeStatus{}
 	for _, n := range r.Nodes {
 		status := NodeStatus{Name: n.name(), Address: fmt.Sprintf("%s:%d", n.Address, r.Port), State: Stopped}
@@ -119,7 +119,7 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 	if !r.Complete {
 		s.Broken = "its creation was never completed, or is still running"
 	}
-	s.Nodes = d.states(ctx, r, running)
+	s.Nodes = states(ctx, d, r, running)
 	d.roles(ctx, r, s.Nodes)
 	return s
 }

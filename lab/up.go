@@ -46,7 +46,7 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 	}
 	if left.any() {
 		advice := "choose another name with --name, or remove it and its data: plimsoll lab down " + spec.Name
-		if d.hasStopped(ctx, spec.Name, left.processes) {
+		if hasStopped(ctx, d, spec.Name, left.processes) {
 			advice = "plimsoll lab start " + spec.Name + " starts its servers that do not run, with the data that is there; or " + advice
 		}
 		return nil, hint.With(fmt.Errorf("cluster %s exists already", spec.Name), advice)

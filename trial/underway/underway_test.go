@@ -2,9 +2,11 @@ package underway
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +31,8 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		println("begun")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed
+		runtime.KeepAlive(r)
 	}
 	os.Exit(m.Run())
 }
@@ -57,6 +60,9 @@ func TestATrialWhoseProcessIsKilledHasDied(t *testing.T) {
 	other.Env = append(os.Environ(), "UNDERWAY_HOME="+home, "UNDERWAY_DIR="+result)
 	said, err := other.StderrPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Start(); err != nil {

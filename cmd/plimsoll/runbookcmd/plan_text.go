@@ -257,6 +257,7 @@ func count(p journal.Plan) string {
 // alreadyThere says what a plan with nothing to do found: "max_connections is 990 already".
 func alreadyThere(p journal.Plan) string {
 	var parts []string
+	said := map[string]bool{} // of several nodes once
 	for _, s := range p.Steps {
 		if s.Uses == "" || s.Effect == action.None || !s.Idle() {
 			continue
@@ -267,9 +268,10 @@ func alreadyThere(p journal.Plan) string {
 		if named && known && s.State == action.Satisfied {
 			part = name + " is " + value(is) + " already"
 		}
-		if !slices.Contains(parts, part) {
+		if !said[part] {
 			parts = append(parts, part)
 		}
+		said[part] = true
 	}
 	return strings.Join(parts, "; ")
 }
