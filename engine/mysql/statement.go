@@ -113,8 +113,9 @@ func parameterType(k engine.Kind) columnType {
 
 var _ engine.SyntaxChecking = (*database)(nil)
 
-// syntaxErrors are the codes of what the server cannot parse.
-var syntaxErrors = []string{"1064", "1149"}
+// syntaxErrors are the codes of what the server cannot parse; the last is MariaDB's for a type that it does not know, as which it reads what
+// follows a misspelled word.
+var syntaxErrors = []string{"1064", "1149", "4161"}
 
 // CheckSyntax has ALTER TABLE prepared, which opens no table and changes nothing. Of other statements nothing is asked: to prepare them may wait
 // for their tables.
