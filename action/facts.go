@@ -14,6 +14,9 @@ import (
 // its last digit, and any other a float64.
 type Facts map[string]any
 
+// Next is the name of the output that says what a person is to do once the run is done.
+const Next = "next"
+
 // String is the facts as a person reads them: in the order of their names, such as follows none, read_only 1.
 func (f Facts) String() string {
 	var parts []string

@@ -365,6 +365,11 @@ func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
 	return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err), advice)
 }
 
+// Executing says which run a process of the service's store executes on a cluster now; nil if none does. *lock.BusyError.
+func Executing(ctx context.Context, s *Service, cluster string) error {
+	return s.locks().Executing(ctx, cluster)
+}
+
 func (s *Service) locks() *lock.Locks {
 	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl(), Ended: s.noteRemainders}
 }

@@ -49,6 +49,7 @@ type PlanStep struct {
 	Denied   bool          `json:"denied,omitempty"`   // because the account lacks a privilege; not part of the hash
 
 	Impossible bool `json:"-"` // that is for its inputs, whatever the cluster is like
+	Whole      bool `json:"-"` // that refuses the whole run: the steps after it are not looked at
 	Absent     bool `json:"-"` // that is for something that is not there, such as a table, a variable or a node
 }
 

@@ -58,7 +58,7 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.C
 	all = slices.Concat(all, signals, grants, data)
 	if parts.ClusterLock != nil {
 		if clusterLock := parts.ClusterLock(on); clusterLock != nil {
-			all = append(all, LockAt(ctx, clusterLock, on.Name)...)
+			all = append(all, LockAt(ctx, t, clusterLock, on.Name)...)
 		}
 	}
 	if prepare != nil && t.RunsRunbooks() {

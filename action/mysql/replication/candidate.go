@@ -109,7 +109,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
 	}
 	if w.From == w.To {
-		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica"}
+		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica", Whole: true}
 	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err
@@ -196,7 +196,7 @@ func (p *pickReplica) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	return action.CheckResult{State: action.Needed, Observed: found.facts(), Reason: p.mayBeLost(found)}, nil
+	return action.CheckResult{State: action.Needed, Observed: found.facts(), Reason: p.mayBeLost(on.Name, found)}, nil
 }
 
 // ApprovalReason names the nodes that did not answer: what they alone have taken is lost, or has to be merged by hand.
@@ -225,12 +225,17 @@ func (f picked) facts() action.Facts {
 }
 
 // mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
-func (p *pickReplica) mayBeLost(f picked) string {
-	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin -i node=%[1]s finds out when it is back", p.Of, f.has)
+func (p *pickReplica) mayBeLost(cluster string, f picked) string {
+	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; %s finds out when it is back", p.Of, f.has.InWords(), p.rejoin(cluster))
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}
 	return said
+}
+
+// rejoin is the command that makes the dead primary a replica.
+func (p *pickReplica) rejoin(cluster string) string {
+	return "plimsoll runbook run mysql/rejoin --cluster " + hint.Quoted(cluster) + " -i node=" + hint.Quoted(p.Of)
 }
 
 // best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
@@ -294,7 +299,8 @@ func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Cal
 		return nil, err
 	}
 	out := found.facts()
-	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(found)
+	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(on.Name, found)
+	out[action.Next] = fmt.Sprintf("when %s is back: %s makes it a replica; until then the cluster has one server less", p.Of, p.rejoin(on.Name))
 	return out, nil
 }
 

@@ -35,6 +35,7 @@ Plimsoll executes one statement itself and prints the rows; this needs no client
 		},
 	}
 	cmd.Flags().StringVar(&node, "node", "", "which node (default the primary)")
+	console.Completing(cmd, "node", home.CompleteNodes)
 	cmd.Flags().StringVarP(&statement, "execute", "e", "", "execute this statement, print its rows and exit")
 	return cmd
 }

@@ -138,3 +138,14 @@ func TestARunThatIsUndoneButForSomethingSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// What a step leaves to a person is said once the run is done, and not of one that was taken back.
+func TestWhatComesNextIsSaidOfARunThatIsDone(t *testing.T) {
+	for outcome, want := range map[journal.Outcome]string{journal.RunDone: "Next: when n1 is back\n", journal.RunUndone: ""} {
+		var errs bytes.Buffer
+		tellNext(console.Streams{Err: &errs}, &journal.State{Outcome: outcome, Items: []*journal.Step{{Output: action.Facts{"node": "n2"}}, {Output: action.Facts{action.Next: "when n1 is back"}}}})
+		if errs.String() != want {
+			t.Errorf("%s: %q, want %q", outcome, errs.String(), want)
+		}
+	}
+}

@@ -3,8 +3,10 @@ package runbookcmd
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/runbook/execute"
@@ -19,6 +21,14 @@ func TestAGateShowsInputsAsTheyAreTyped(t *testing.T) {
 	printGate(&out, &execute.Prepared{Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}}})
 	if want := "MariaDB 11.4 (pair) lab with name=max_connections, value=2000000  results/rehearse\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q, want %q at its end", out.String(), want)
+	}
+	// Its time is that of its trial in the list of results, and that its result is gone is said.
+	was.Trial = filepath.Join(t.TempDir(), "removed")
+	was.Began, was.At = time.Date(2026, 1, 31, 12, 0, 0, 0, time.Local), time.Date(2026, 1, 31, 12, 9, 0, 0, time.Local)
+	out.Reset()
+	printGate(&out, &execute.Prepared{Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}}})
+	if got := out.String(); !strings.HasSuffix(got, was.Trial+" (result not found)\n") || !strings.Contains(got, "  2026-01-31 12:00  ") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -254,4 +254,26 @@ func count(p journal.Plan) string {
 	return text
 }
 
+// alreadyThere says what a plan with nothing to do found: "max_connections is 990 already".
+func alreadyThere(p journal.Plan) string {
+	var parts []string
+	said := map[string]bool{} // of several nodes once
+	for _, s := range p.Steps {
+		if s.Uses == "" || s.Effect == action.None || !s.Idle() {
+			continue
+		}
+		name, named := s.Inputs["name"].(string)
+		is, known := s.Observed["value"]
+		part := s.Key + ": " + intention(s)
+		if named && known && s.State == action.Satisfied {
+			part = name + " is " + value(is) + " already"
+		}
+		if !said[part] {
+			parts = append(parts, part)
+		}
+		said[part] = true
+	}
+	return strings.Join(parts, "; ")
+}
+
 func facts(f action.Facts) string { return cmp.Or(f.String(), "…") }

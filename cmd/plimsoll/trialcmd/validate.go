@@ -89,7 +89,9 @@ func foreseen(ctx context.Context, t *spec.Trial, clusterName string) (found []f
 		}
 		defer func() { err = errors.Join(err, on.Close()) }()
 		var already []foresee.Foreseen
-		found, err = foresee.Foresee(ctx, t, catalog.Parts(), on, noting(d.Prepare, &already))
+		parts := catalog.Parts()
+		parts.ClusterLock = d.ClusterLock
+		found, err = foresee.Foresee(ctx, t, parts, on, noting(d.Prepare, &already))
 		found, name = append(found, already...), on.Name
 		return err
 	})
