@@ -97,7 +97,7 @@ func (s *State) TooLate(w Message) string {
 		return ""
 	}
 	if i, how := Assessments(nil).Irrevocable(s); i != nil {
-		return fmt.Sprintf("step %s %s, and %s: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how, s.WhyItStays(i, "cannot be undone"))
+		return fmt.Sprintf("step %s %s, and %s: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how, WhyItStays(s, i, "cannot be undone"))
 	}
 	if stands := Assessments(nil).Effects(s); !w.Undo && len(stands) > 0 {
 		return fmt.Sprintf("what stays done: %s; add --undo to undo it, or --leave REASON to release the cluster as it is", strings.Join(stands, ", "))
@@ -136,7 +136,7 @@ func (s *State) Reversible(i *Step) bool {
 }
 
 // WhyItStays says of a step that is not Reversible that nobody wrote an undo for it; the word otherwise, where its action says so itself.
-func (s *State) WhyItStays(i *Step, otherwise string) string {
+func WhyItStays(s *State, i *Step, otherwise string) string {
 	if task, err := s.Book.Bind(i.Step.Uses, i.Did); err == nil && task.Traits().Effect == action.NoUndo {
 		return "the runbook has no undo for it"
 	}
