@@ -21,7 +21,7 @@ var sqlAction = Action{
 }
 
 type execute struct {
-	Node       string   `yaml:"node" doc:"The node. Default: the first, which is the primary."`
+	Node       string   `yaml:"node" doc:"The node. Default: the primary; of a ring, the first."`
 	Statements []string `yaml:"statements,required" doc:"The statements, executed one after another on one connection."`
 	Query      string   `yaml:"check" doc:"A query that returns one value and tells whether it was done. Without it the statements are always executed."`
 	Want       string   `yaml:"want" doc:"With check: the value that means done. NULL is the text NULL."`
@@ -56,7 +56,7 @@ func (e *execute) Traits() Traits {
 	if len(e.Undone) > 0 {
 		return Traits{Effect: Reversible, Repeatable: e.Repeatable}
 	}
-	return Traits{Effect: Irreversible, Repeatable: e.Repeatable}
+	return Traits{Effect: NoUndo, Repeatable: e.Repeatable}
 }
 
 func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {

@@ -88,7 +88,7 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 		t.Fatalf("now does not say what waits: %s", now)
 	}
 	page := v.get("/runs/" + run + "/approve?step=go").body
-	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "This cannot be undone."} {
+	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "The runbook has no undo for this once it is done."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the question lacks %q", want)
 		}

@@ -30,7 +30,7 @@ func TestAShellExecutesAsTheAdministrator(t *testing.T) {
 		t.Errorf("%d %s%s", code, out, said)
 	}
 	out, said, code = typed(t, "lab", "shell", "asked", "-e", "SELECT 1 AS zebra, 2 AS ant, 3 AS ant, NULL AS cow")
-	if lines := strings.Split(out, "\n"); code != 0 || strings.Join(strings.Fields(out), " ") != "zebra ant ant 2 cow 1 2 3" {
+	if lines := strings.Split(out, "\n"); code != 0 || strings.Join(strings.Fields(out), " ") != "zebra ant ant 2 cow 1 2 3 NULL" {
 		t.Errorf("columns in the order of the query: %d %q%s", code, lines, said)
 	}
 	if out, said, code = typed(t, "lab", "shell", "asked", "-e", "SELECT * FROM sbtest1"); code == 0 || !strings.Contains(said, "write DATABASE.TABLE") || strings.Contains(said, "mysql://") {

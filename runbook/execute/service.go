@@ -153,7 +153,10 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if h.Plan, err = plan.Make(ctx, q.Book, on, st); err != nil {
 		return nil, s.denied(ctx, on, q.Book, h, err)
 	}
-	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
+	p := &Prepared{Header: h}
+	if h.Plan.MayAct() { // else what earlier runs took says nothing of this one
+		p.Expected = time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))
+	}
 	for _, name := range h.AllClusters() {
 		if s.Shared != nil {
 			p.Shared = append(p.Shared, s.Shared(name)...)

@@ -111,6 +111,9 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		return p, nil
 	}
 	p.Effect = task.Traits().Effect
+	if p.Effect.Stays() && s.Undo != nil {
+		p.Effect = action.Reversible
+	}
 	limited, cancel := context.WithTimeout(ctx, min(s.Timeout, time.Minute))
 	defer cancel()
 	f, err := task.Check(limited, on)

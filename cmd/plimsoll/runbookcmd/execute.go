@@ -326,6 +326,11 @@ func (e runError) advice() string {
 	return ""
 }
 
+// asks tells whether a person must look how the step that failed stands before it is repeated, and was told so.
+func (e runError) asks() bool {
+	return !e.state.Outcome.Over() && slices.ContainsFunc(e.state.Items, func(i *journal.Step) bool { return i.Phase == journal.StepFailed && i.Asks && i.Advice != "" })
+}
+
 // Hint says what to do.
 func (e runError) Hint() string {
 	advice := journal.OfRun(e.advice(), e.run)
@@ -338,6 +343,9 @@ func (e runError) Hint() string {
 	}
 	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
 		back = "plimsoll runbook cancel " + e.run + " says what can be undone"
+	}
+	if e.asks() { // its advice is to look, and to resume
+		return advice + fmt.Sprintf("or %s. What was done stays done%s", back, staysLocked(e.state, ", and ", ""))
 	}
 	return advice + fmt.Sprintf("what was done stays done%s: fix the cause, then plimsoll runbook resume %s; or %s", staysLocked(e.state, ", and ", ""), e.run, back)
 }

@@ -149,3 +149,16 @@ func TestWhatComesNextIsSaidOfARunThatIsDone(t *testing.T) {
 		}
 	}
 }
+
+// A step that was cut off, and is not safe to repeat, has one advice, with the command that resumes the run once.
+func TestAnInterruptedStepHasOneAdvice(t *testing.T) {
+	st := &journal.State{Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: journal.RunFailed, Items: []*journal.Step{{
+		Key: "slow", Phase: journal.StepFailed, Asks: true, Error: "it was interrupted while it acted and is not safe to repeat",
+		Advice: "check the cluster, then plimsoll runbook resume RUN repeats it", Step: &runbook.Step{ID: "slow"},
+	}}}
+	const want = "check the cluster, then plimsoll runbook resume slow-lfak3w repeats it; or undo it: plimsoll runbook cancel slow-lfak3w --undo. " +
+		"What was done stays done, and the cluster stays locked"
+	if got := (runError{"slow-lfak3w", st}).Hint(); got != want {
+		t.Errorf("the hint is %q, expected %q", got, want)
+	}
+}
