@@ -135,7 +135,7 @@ FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT 
 		return nil, nil
 	}
 	s.digests.answered(time.Since(begun) - s.server.meter.least())
-	s.found(s.digests.finding())
+	s.found(s.findingsNow())
 	over := now.Sub(s.digests.at).Seconds()
 	latest := make(map[string]digest, rows.Rows)
 	by := map[string]*watch.Statement{}
