@@ -153,6 +153,10 @@ func TestBrowserCutsNothingOnAPhone(t *testing.T) {
 		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
 			t.Errorf("%s: the text of a picture is %.1f px high", path, small[0])
 		}
+		var past []string
+		if b.Eval(`[...document.querySelectorAll("svg.chart text.name")].filter(e => e.getBBox().x + e.getBBox().width > e.ownerSVGElement.viewBox.baseVal.width).map(e => e.textContent)`, &past); len(past) > 0 {
+			t.Errorf("%s: names of lines are cut off: %q", path, past)
+		}
 		for _, barrier := range barriers(t, b, source, rulesOfLayout) { // what scrolls is to be scrolled with keys too
 			t.Errorf("%s: %s", path, barrier)
 		}
