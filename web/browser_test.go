@@ -161,6 +161,12 @@ func TestBrowserCutsNothingOnAPhone(t *testing.T) {
 			t.Errorf("%s: %s", path, barrier)
 		}
 	}
+	// On the narrowest screen no name of a setting reaches out of the card of its alert, or widens what stands in it.
+	b.Open(h.url+"/alerts", browser.Look{Width: 320, Height: 640, Phone: true})
+	var out []string
+	if b.Eval(`[...document.querySelectorAll(".alert *")].filter(e => { const card = e.closest(".alert"); return e.getBoundingClientRect().right > card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight) + 1; }).map(e => e.tagName + " " + e.textContent.slice(0, 60))`, &out); len(out) > 0 {
+		t.Errorf("they reach out of their alert: %q", out)
+	}
 }
 
 // A page is few requests and few bytes, so that it is there at once over a slow line too.
