@@ -14,8 +14,10 @@ import (
 	"plimsoll/result"
 	"plimsoll/runbook/journal"
 	"plimsoll/series"
+	"plimsoll/trial/progress"
 	"plimsoll/trial/run"
 	"plimsoll/trial/spec"
+	"plimsoll/trial/underway"
 )
 
 // Runbooks that stand beside a trial, which run on a real server.
@@ -149,11 +151,20 @@ func TestARunFeelsTheLoadAndMayNotAskAPerson(t *testing.T) {
 
 // A change that found nothing to do passed, and counted as a rehearsal, because a command ran beside it.
 func TestATrialOfAChangeThatHadNothingToDoIsInvalid(t *testing.T) {
-	s := options(t, nil)
+	noted := &underwayNoted{t: t}
+	s := options(t, noted)
 	store := withState(t, &s)
+	noted.options = s
 	result, err := run.Run(t.Context(), readBeside(t, "  - {run: ./already.yaml}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	// While it runs, it is written down with its cluster and its run, for who finds that its process was killed; afterwards it is not.
+	if n := noted.last; n.Died || n.Process != os.Getpid() || n.Dir != s.Dir || len(n.Labs) != 1 || len(n.Runs) != 1 {
+		t.Errorf("noted while it ran: %+v", n)
+	}
+	if left, err := underway.List(t.Context(), s.Lab.Machine, s.Lab.Home); err != nil || len(left) != 0 {
+		t.Errorf("noted afterwards: %+v, %v", left, err)
 	}
 	v := result.Verdict
 	if v.Verdict != analyze.Invalid || !v.Unchanged || len(v.Reasons) == 0 || !strings.Contains(v.Reasons[0], "index: already done before the run of test/already, so not executed") {
@@ -166,6 +177,26 @@ func TestATrialOfAChangeThatHadNothingToDoIsInvalid(t *testing.T) {
 	var kept journal.Rehearsal
 	if err := json.Unmarshal(records[0].Data, &kept); err != nil || kept.Passed || kept.Nothing != "its trial was INVALID" || !slices.Equal(kept.Untouched, []string{"index"}) {
 		t.Errorf("kept %+v, %v", kept, err)
+	}
+}
+
+// underwayNoted reads what is written down of a trial that runs.
+type underwayNoted struct {
+	t       *testing.T
+	options run.Options
+	last    underway.Trial // with its cluster and its run
+}
+
+func (n *underwayNoted) Observe(u progress.Update) {
+	if _, stage := u.(progress.Stage); !stage || n.options.Dir == "" || len(n.last.Runs) > 0 {
+		return
+	}
+	all, err := underway.List(n.t.Context(), n.options.Lab.Machine, n.options.Lab.Home)
+	if err != nil {
+		n.t.Error(err)
+	}
+	for _, one := range all {
+		n.last = one
 	}
 }
 
