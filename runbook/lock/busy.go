@@ -16,6 +16,7 @@ type BusyError struct {
 	Since        time.Time // when it began; zero: not known
 	Status       string
 	Executed     bool      // by a process of this state folder, now
+	Past         bool      // another has had the cluster since: it never goes on
 	Idle         bool      // nobody has executed it for so long that its lock has expired
 	Unmade       bool      // it is being begun, or its process died before it was
 	Until        time.Time // of the lock, if it is not prolonged
@@ -24,7 +25,7 @@ type BusyError struct {
 func (l *Locks) busy(ctx context.Context, cluster string, lease durable.Lease) error {
 	e := &BusyError{Cluster: cluster, Run: lease.Holder, Idle: lease.Expires.Before(time.Now()), Until: lease.Expires, Unmade: l.unmade(ctx, lease.Holder)}
 	if st, err := journal.Load(ctx, l.Store, l.Actions, lease.Holder); err == nil {
-		e.By, e.Since, e.Status = st.Holder, st.Header.At, st.Status()
+		e.By, e.Since, e.Status, e.Past = st.Holder, st.Header.At, st.Status(), st.Past
 		e.Executed, _ = l.Store.Executes(ctx, lease.Holder) // else it is not said that it is
 		if e.By == "" {
 			e.By = st.Header.By
@@ -64,7 +65,7 @@ func (e *BusyError) Hint() string {
 	if e.Executed {
 		return fmt.Sprintf("plimsoll runbook status %[1]s shows how far it is: wait until it ends; plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
 	}
-	hint := fmt.Sprintf("plimsoll runbook status %[1]s shows it; plimsoll runbook resume %[1]s finishes it, plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
+	hint := fmt.Sprintf("plimsoll runbook status %s shows it; %s", e.Run, (&journal.State{Past: e.Past}).ContinueHint(e.Run))
 	if e.Idle {
 		hint += "; no process executes it: run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
 	}

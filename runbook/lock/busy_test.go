@@ -29,6 +29,7 @@ func TestOnlyARunThatIsExecutedIsWaitedFor(t *testing.T) {
 		{BusyError{Executed: true}, "wait until it ends", "runbook resume", false},
 		{BusyError{Status: "failed"}, "plimsoll runbook resume r1", "wait", false},
 		{BusyError{Idle: true}, "plimsoll runbook resume r1", "wait", true},
+		{BusyError{Status: "parked", Past: true}, "plimsoll runbook cancel r1 --leave REASON", "resume", false},
 	} {
 		c.is.Run, c.is.Until = "r1", time.Now()
 		if got := c.is.Hint(); !strings.Contains(got, c.says) || strings.Contains(got, c.not) || strings.Contains(got, "--break-lock") != c.breaks {

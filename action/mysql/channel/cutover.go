@@ -135,6 +135,9 @@ func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		f.State = action.Satisfied
 		return f, nil
 	}
+	if f.Reason, err = restarts(ctx, s.from, s.to); err != nil {
+		return f, err
+	}
 	return f, c.possible(ctx, s)
 }
 
@@ -241,6 +244,11 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 		out["gap_seconds"] = gap.Seconds()
 	}
 	call.Progress(0.9, "completing")
+	if todo, err := restarts(ctx, s.from, s.to); err != nil {
+		return out, err
+	} else if todo != "" {
+		out[action.Next] = todo
+	}
 	return out, c.complete(ctx, s)
 }
 

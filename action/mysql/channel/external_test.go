@@ -58,6 +58,7 @@ func external(w fixture) {
 	w.sub("cut-over, and the new server stays read-only", lockLost)
 	w.sub("cut-over, and the new server hangs", hangsAtItsOpening)
 	w.sub("cut-over, and the new server is closed by a restart", closedByARestart)
+	w.tellsOfOptionFiles()
 	gap := w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
 	w.comes(ws)
 	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
@@ -115,6 +116,26 @@ func lockLost(w fixture) {
 	for node, refuses := range map[string]bool{"n1": false, "n2": true} {
 		if v := w.value(node, "SELECT @@GLOBAL.read_only"); refuses != (v != "0" && v != "OFF") {
 			w.Errorf("%s: read_only is %s", node, v)
+		}
+	}
+}
+
+// tellsOfOptionFiles looks at a cut-over by way of an inventory without machines: on MariaDB a restart would give the writes back.
+func (w fixture) tellsOfOptionFiles() {
+	w.Helper()
+	nodes, err := w.on.List(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i := range nodes {
+		nodes[i].Server = nil
+	}
+	remote := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+	defer func() { _ = remote.Close() }()
+	for on, want := range map[*cluster.Cluster]bool{remote: !w.isMySQL(), w.on: false} {
+		f, err := w.task(cutOver, `{from: n1, to: n2, max_gap: 5m}`).Check(w.Context(), on.ReadOnly())
+		if err != nil || want != strings.Contains(f.Reason, "put read_only = ON into that of n1, and remove read_only from that of n2") {
+			w.Errorf("reason %q, %v", f.Reason, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/cluster"
@@ -37,6 +38,29 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 		return nil
 	}
 	return s.order(ctx, "persist read_only", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
+}
+
+// restarts says what is to be done so that a restart changes nothing after writes have moved between two servers; "" where nothing is. Of a MariaDB that
+// Plimsoll does not start only its option file knows.
+func restarts(ctx context.Context, readOnly, writable *server) (string, error) {
+	var todo []string
+	for _, of := range []struct {
+		*server
+		text string
+	}{{readOnly, "put read_only = ON into that of %s"}, {writable, "remove read_only from that of %s"}} {
+		n, err := of.on.Node(ctx, of.node)
+		if err != nil {
+			return "", err
+		}
+		_, assignable := n.Server.(cluster.Assignable)
+		if _, is := of.Dialect.(admin.MariaDB); is && !assignable {
+			todo = append(todo, fmt.Sprintf(of.text, of.name))
+		}
+	}
+	if len(todo) == 0 {
+		return "", nil
+	}
+	return "option files decide which server accepts writes after a restart: " + strings.Join(todo, ", and "), nil
 }
 
 // refuse has it refuse writes, and first after its next start; release, take them, and last after its next start: cut off in between, it must not

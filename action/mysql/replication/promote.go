@@ -86,20 +86,20 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 			f.Observed["silent_"+o.name] = o.silence()
 			continue
 		}
-		lacks, apart, err := s.lacks(ctx, is, o)
+		missing, apart, err := lacks(ctx, s, is, o)
 		switch {
 		case err != nil:
 			return err
-		case lacks == noGTIDs:
+		case missing == noGTIDs:
 			f.Observed["uncompared_"+o.name] = "has no GTIDs"
 		case apart:
-			f.Observed["apart_"+o.name] = lacks
-		case lacks > 0:
+			f.Observed["apart_"+o.name] = missing
+		case missing > 0:
 			advice := "promote a server that lacks none: mysql/promote -i node=" + o.name
 			if !is.ReadOnly { // two servers with transactions of their own: whose clients must be told to write elsewhere only a person knows
 				advice = fmt.Sprintf("find them in the binary log of %s and carry over to %s what matters, and seed %[1]s again with mysql/add-replica", o.name, s.name())
 			}
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), lacks, o.name), Advice: advice}
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), missing, o.name), Advice: advice}
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ const noGTIDs = -1
 
 // lacks is how many transactions another server has, applied or not, that this one lacks, or noGTIDs; apart: each has some that the other lacks. The
 // other is asked first: this one may be what it replicates from, and go on writing.
-func (s *server) lacks(ctx context.Context, is engine.ReplicationStatus, o peer) (lacks int64, apart bool, err error) {
+func lacks(ctx context.Context, s *server, is engine.ReplicationStatus, o peer) (lacks int64, apart bool, err error) {
 	other, err := serverOf(ctx, s.on, o.name)
 	if err != nil {
 		return 0, false, err

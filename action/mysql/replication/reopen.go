@@ -63,9 +63,9 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 		if !o.answers() {
 			continue
 		}
-		if lacks, _, err := s.lacks(ctx, is, o); err != nil {
+		if missing, _, err := lacks(ctx, s, is, o); err != nil {
 			return err
-		} else if lacks > 0 {
+		} else if missing > 0 {
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s has transactions that %s lacks: it may have accepted writes meanwhile, and to open %[2]s would give them up", o.name, s.name()),
 				Advice: fmt.Sprintf("plimsoll runbook resume RUN completes what was begun; or plimsoll runbook cancel RUN --leave REASON, then mysql/promote -i node=%s", o.name)}
 		}
