@@ -55,7 +55,7 @@ who holds the cluster's lock, the results of the runbooks' own checks, and the d
 			if on != "" && len(found) == 0 {
 				fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", on)
 			}
-			return tellForeseen(c, found)
+			return tellForeseen(c, slices.Concat(foresee.OfRate(t), foresee.Commands(t), found))
 		},
 	}
 	cmd.Flags().StringVar(&clusterName, "cluster", "", "also check against this cluster: a `NAME` of the inventory or the lab, or lab:NAME")
