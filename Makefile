@@ -32,14 +32,15 @@ SECTIONS ?=
 KUBE ?= $(CURDIR)/.cache/kubernetes-1.34.4
 PREFIX ?= /usr/local
 VERSION ?= $(shell git describe --tags --always --dirty)
-RELEASE = -ldflags "-s -w -X main.release=$(VERSION) -X main.builtAt=$(shell git log -1 --format=%cI)"
+TELLS = -X main.release=$(VERSION) -X main.builtAt=$(shell git log -1 --format=%cI)
+RELEASE = -ldflags "-s -w $(TELLS)"
 DIST ?= dist
 ARCHES ?= amd64 arm64
 
 .PHONY: build helpers demo demo-watch check lint test bench accuracy torture torture-rds soak kube attack attack-outside copies disks docs clean share install release module
 
 build: helpers
-	go build -o bin/plimsoll ./cmd/plimsoll
+	go build -ldflags "$(TELLS)" -o bin/plimsoll ./cmd/plimsoll
 
 helpers: # what Plimsoll puts on other machines, carried by the program itself
 	@echo "Compiling; the first time this takes some minutes."
@@ -83,6 +84,7 @@ soak:
 	PLIMSOLL_SOAK=1 go test ./watch/sink -run TestSoak -v -count 1 -timeout 30m
 	PLIMSOLL_SOAK=1 go test ./cmd/plimsoll -run 'TestSoak|TestSingleStoresRunbooksStandTheTorture' -v -count 1 -timeout 1h
 	PLIMSOLL_SOAK=1 go test ./catalog -run TestTroublesOfARingInTrials -v -count 1 -timeout 1h
+	PLIMSOLL_SOAK=1 go test ./action/cql -run TestOnARealRing -v -count 1 -timeout 1h
 
 kube: # against a real API server of Kubernetes, which is built once, from its Go module
 	infra/kube/kubetest/apiserver/build.sh $(KUBE)

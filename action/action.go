@@ -52,9 +52,13 @@ type Effect string
 const (
 	None         Effect = "none"         // it waits or looks
 	Reversible   Effect = "reversible"   // Undo, or the step's own undo, takes it back
-	Irreversible Effect = "irreversible" // nothing takes it back
-	Lasting      Effect = "lasting"      // Undo takes back what is not done yet, and refuses once it is: then it is irreversible
+	Irreversible Effect = "irreversible" // nothing takes it back, says the action itself
+	NoUndo       Effect = "no_undo"      // nobody wrote how it is taken back, which is not to say that nothing does
+	Lasting      Effect = "lasting"      // Undo takes back what is not done yet, and refuses once it is: then it stays
 )
+
+// Stays tells whether nothing in a runbook takes back what was done, as far as the action alone can tell: the step may have an undo of its own.
+func (e Effect) Stays() bool { return e == Irreversible || e == NoUndo }
 
 // Verifier is a task whose success is not simply that Check is satisfied afterwards. It may add to LeftOut of the output.
 type Verifier interface {

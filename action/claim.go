@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -40,6 +41,8 @@ type ClaimedError struct {
 	Since        time.Time     // when it took the cluster; zero: not known
 	Expired      bool          // it does not prolong its claim any more
 	Silent       time.Duration // for how long it has run out, if it has; 0: not known
+	Died         int           // the process of the trial that has it, where that is known to have died on this machine; 0: it is not
+	Again        string        // the command that runs the trial at hand again; "" where none is
 }
 
 // Past tells whether another had the cluster and has given it back: the run that lost it never goes on.
@@ -58,6 +61,8 @@ func (e *ClaimedError) Error() string {
 		text += ", since " + e.Since.Local().Format(time.DateTime)
 	}
 	switch {
+	case e.Died != 0:
+		text += fmt.Sprintf(", whose process (%d) has died on this machine", e.Died)
 	case e.Expired && e.Silent > 0:
 		text += fmt.Sprintf(", whose claim expired %s ago", e.Silent.Round(time.Second))
 	case e.Expired:
@@ -97,8 +102,12 @@ func trialOf(holder string) (name string, is bool) {
 
 // ofTrial is what to do about a run of a trial: the trial alone knows it, and no command about runs does.
 func (e *ClaimedError) ofTrial(name string) string {
-	if e.Expired {
-		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: plimsoll trial run FILE --break-lock REASON, or begin a runbook with the same flag", name)
+	again := cmp.Or(e.Again, "plimsoll trial run FILE") + " --break-lock REASON"
+	switch {
+	case e.Expired:
+		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: %s, or begin a runbook with the same flag", name, again)
+	case e.Died != 0:
+		return fmt.Sprintf("check whether the work that trial %s began is still running there; its claim expires within a minute, then take over its lock: %s, or begin a runbook with the same flag", name, again)
 	}
 	return fmt.Sprintf("wait until trial %s ends, or interrupt it (Ctrl-C) where it runs", name)
 }

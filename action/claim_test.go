@@ -36,7 +36,16 @@ func TestTheClaimOfATrialIsToldFromARuns(t *testing.T) {
 	if hint := e.Hint(); strings.Contains(hint, "slow-3mdcq4") || strings.Contains(hint, "plimsoll runbook") || !strings.Contains(hint, "plimsoll trial run FILE --break-lock REASON") {
 		t.Errorf("of one whose process has ended: %q", hint)
 	}
-	if e.Expired = false; e.Hint() != "wait until trial slow ends, or interrupt it (Ctrl-C) where it runs" {
+	e.Again = "plimsoll trial run slow.yaml"
+	if hint := e.Hint(); !strings.Contains(hint, "plimsoll trial run slow.yaml --break-lock REASON") {
+		t.Errorf("with the file at hand: %q", hint)
+	}
+	e.Expired, e.Died = false, 12
+	if text, hint := e.Error(), e.Hint(); !strings.HasSuffix(text, ", whose process (12) has died on this machine") || strings.Contains(hint, "wait until") ||
+		!strings.Contains(hint, "its claim expires within a minute, then take over its lock: plimsoll trial run slow.yaml --break-lock REASON") {
+		t.Errorf("of one whose process died here: %q %q", text, hint)
+	}
+	if e.Died = 0; e.Hint() != "wait until trial slow ends, or interrupt it (Ctrl-C) where it runs" {
 		t.Errorf("of one that runs: %q", e.Hint())
 	}
 	e.Holder = "trial (process 12 on laptop)" // a person may be called so

@@ -17,7 +17,7 @@ const CommandName = "command"
 var commandAction = Action{
 	Name: CommandName, Version: 1,
 	About: "Runs a shell command on a machine, with commands that check, verify and undo it.",
-	New:   func() Task { return &command{Effect: Irreversible} },
+	New:   func() Task { return &command{} },
 }
 
 // command is a shell command. Its nature is what its writer says of it; the cautious answer is the default.
@@ -26,7 +26,7 @@ type command struct {
 	Run        string            `yaml:"run,required" doc:"The command, for sh -c. Its output is the step's output.stdout."`
 	Satisfied  string            `yaml:"check" doc:"A check, for sh -c: exit status 0 if there is nothing left to do, 1 if there is; any other status stops the step. It must not change anything."`
 	Undone     string            `yaml:"undo" doc:"The undo, for sh -c."`
-	Effect     Effect            `yaml:"effect" doc:"none, reversible or irreversible. Default irreversible; reversible if there is an undo."`
+	Effect     Effect            `yaml:"effect" doc:"none, reversible or irreversible. Default: reversible if there is an undo, otherwise unknown: plans and approvals then say that the runbook has no undo for this step."`
 	Repeatable bool              `yaml:"repeatable" doc:"Whether it is safe to run it again after it was interrupted half-way. Default false: a person is asked instead."`
 	Stoppable  bool              `yaml:"interruptible" doc:"Whether it may be interrupted by a guardrail's breach or Ctrl-C and run again later. Default false: it may finish."`
 	Env        map[string]string `yaml:"env" doc:"Environment variables."`
@@ -44,7 +44,7 @@ func (c *command) Validate() error {
 		return errors.New("run is empty, expected a command")
 	}
 	switch c.Effect {
-	case None, Reversible, Irreversible:
+	case "", None, Reversible, Irreversible:
 	default:
 		return errors.New("effect is none, reversible or irreversible")
 	}
@@ -59,8 +59,11 @@ func (c *command) Validate() error {
 
 func (c *command) Traits() Traits {
 	effect := c.Effect
-	if c.Undone != "" && effect == Irreversible {
+	switch {
+	case c.Undone != "" && (effect == "" || effect == Irreversible):
 		effect = Reversible
+	case effect == "":
+		effect = NoUndo
 	}
 	return Traits{Effect: effect, Repeatable: c.Repeatable || effect == None, Interruptible: c.Stoppable}
 }

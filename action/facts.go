@@ -7,12 +7,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"plimsoll/internal/document"
 )
 
 // Facts are plain values by name, as they go into journals and expressions. Read from JSON, a whole number is an int64, to
 // its last digit, and any other a float64.
 type Facts map[string]any
+
+// Next is the name of the output that says what a person is to do once the run is done.
+const Next = "next"
 
 // String is the facts as a person reads them: in the order of their names, such as follows none, read_only 1.
 func (f Facts) String() string {
@@ -84,4 +90,21 @@ func numbers(v any) any {
 		}
 	}
 	return v
+}
+
+// InOneUnit writes a number of bytes that was observed as the size that is intended is written, so that a person can compare them: 134217728
+// beside 160M is 128M. Where that leaves a rest both are bytes; anything else stays as it is.
+func InOneUnit(observed, intended any) (was, willBe any) {
+	text := strings.ToUpper(fmt.Sprint(intended))
+	size, err := document.ParseSize(text)
+	n, noNumber := strconv.ParseInt(fmt.Sprint(observed), 10, 64)
+	if err != nil || noNumber != nil || n <= 0 || !strings.ContainsAny(text, "KMGT") {
+		return observed, intended
+	}
+	letter := text[strings.IndexAny(text, "KMGT"):]
+	unit, err := document.ParseSize("1" + letter)
+	if err != nil || n%unit != 0 {
+		return n, size
+	}
+	return fmt.Sprintf("%d%s", n/unit, letter), intended
 }

@@ -21,7 +21,7 @@ var sqlAction = Action{
 }
 
 type execute struct {
-	Node       string   `yaml:"node" doc:"The node. Default: the first, which is the primary."`
+	Node       string   `yaml:"node" doc:"The node. Default: the primary; of a ring, the first."`
 	Statements []string `yaml:"statements,required" doc:"The statements, executed one after another on one connection."`
 	Query      string   `yaml:"check" doc:"A query that returns one value and tells whether it was done. Without it the statements are always executed."`
 	Want       string   `yaml:"want" doc:"With check: the value that means done. NULL is the text NULL."`
@@ -56,7 +56,7 @@ func (e *execute) Traits() Traits {
 	if len(e.Undone) > 0 {
 		return Traits{Effect: Reversible, Repeatable: e.Repeatable}
 	}
-	return Traits{Effect: Irreversible, Repeatable: e.Repeatable}
+	return Traits{Effect: NoUndo, Repeatable: e.Repeatable}
 }
 
 func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
@@ -81,6 +81,9 @@ func (e *execute) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	} else {
 		f.Intended["statements"] = statements // whoever approves the plan reads them
 		if err := e.lookForTables(ctx, on, node); err != nil {
+			return f, err
+		}
+		if err := e.understood(ctx, on, node); err != nil {
 			return f, err
 		}
 	}
@@ -111,6 +114,24 @@ func (e *execute) lookForTables(ctx context.Context, on *cluster.Cluster, node s
 	return nil
 }
 
+// understood refuses a statement whose syntax the server does not know, as far as it can be asked.
+func (e *execute) understood(ctx context.Context, on *cluster.Cluster, node string) error {
+	db, err := on.Database(ctx, node)
+	if err != nil {
+		return fmt.Errorf("check the statements: %w", err)
+	}
+	checks, can := engine.As[engine.SyntaxChecking](db)
+	if !can {
+		return nil
+	}
+	for i, statement := range e.Statements {
+		if err := checks.CheckSyntax(ctx, statement); err != nil {
+			return &hint.PermanentError{Reason: fmt.Sprintf("statement %d: %v", i+1, err), Advice: "correct the statement: the server does not understand it", Err: err}
+		}
+	}
+	return nil
+}
+
 // AbsentTable refuses a table that is not there.
 func AbsentTable(table string, err error) error {
 	return &hint.PermanentError{Reason: "there is no table " + table, Advice: "name a table as SHOW TABLES lists it", Err: err}
@@ -121,7 +142,7 @@ func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	if err != nil {
 		return nil, err
 	}
-	err = c.execute(ctx, on, node, e.Statements)
+	err = withHolders(ctx, on, node, c.execute(ctx, on, node, e.Statements))
 	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Do != "" { // a journal keeps the text alone
 		err = fmt.Errorf("%w: %s", err, e.Do)
 	}
@@ -129,6 +150,28 @@ func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 		return nil, err
 	}
 	return Facts{nodeFact: node}, nil // no check has noted it
+}
+
+// withHolders adds to a lock that was not got who may hold it. It is said without where that cannot be found out.
+func withHolders(ctx context.Context, on *cluster.Cluster, node string, err error) error {
+	if engine.ClassOf(err) != engine.LockTimeout {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	db, failed := on.Database(limited, node)
+	if failed != nil {
+		return err
+	}
+	listing, can := engine.As[engine.TransactionListing](db)
+	if !can {
+		return err
+	}
+	open, failed := listing.OpenTransactions(limited)
+	if failed != nil || len(open) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; the oldest open transactions, one of which may hold the lock: %s", err, strings.Join(open, ", "))
 }
 
 // Verify holds when the check is satisfied; without one the server has said it.

@@ -10,7 +10,26 @@ func TestAStatementWithoutACheckTellsNothing(t *testing.T) {
 	if err != nil || found.State != Needed || len(found.Observed) > 0 || found.Reason == "" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if traits := e.Traits(); traits.Repeatable || traits.Effect != Irreversible {
+	if traits := e.Traits(); traits.Repeatable || traits.Effect != NoUndo {
 		t.Errorf("%+v", traits)
+	}
+}
+
+// What nobody wrote an undo for is not therefore irreversible: DROP INDEX takes ADD INDEX back.
+func TestWhatHasNoUndoIsNotSaidToBeIrreversible(t *testing.T) {
+	for _, c := range []struct {
+		task Task
+		want Effect
+	}{
+		{&execute{Statements: []string{"ALTER TABLE t ADD INDEX i (c)"}}, NoUndo},
+		{&execute{Statements: []string{"ALTER TABLE t ADD INDEX i (c)"}, Undone: []string{"ALTER TABLE t DROP INDEX i"}}, Reversible},
+		{&command{Run: "true"}, NoUndo},
+		{&command{Run: "true", Undone: "true"}, Reversible},
+		{&command{Run: "true", Effect: Irreversible}, Irreversible},
+		{&command{Run: "true", Effect: None}, None},
+	} {
+		if is := c.task.Traits().Effect; is != c.want {
+			t.Errorf("%+v is %s, expected %s", c.task, is, c.want)
+		}
 	}
 }

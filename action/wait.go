@@ -18,7 +18,7 @@ var waitAction = Action{
 }
 
 type wait struct {
-	Node    string        `yaml:"node" doc:"Where to run it. Default: on the first node for a query, on Plimsoll's machine for a command."`
+	Node    string        `yaml:"node" doc:"Where to run it. Default: for a query the primary, or the first node of a ring; for a command the machine where Plimsoll runs."`
 	Query   string        `yaml:"sql" doc:"A query that returns one value."`
 	Command string        `yaml:"run" doc:"Or a command, for sh -c; its output without the last line break is the value."`
 	Want    string        `yaml:"want,required" doc:"The value to wait for."`

@@ -101,7 +101,7 @@ func EngineOf(t engine.Target) (engine.Engine, error) {
 		}
 	}
 	names := document.SortedKeys(enginesByName())
-	err := fmt.Errorf("there is no engine %q", t.Engine)
+	err := fmt.Errorf("unknown engine %q", t.Engine)
 	if near := document.Nearest(t.Engine, names); near != "" {
 		return nil, hint.With(err, "did you mean "+near+"?")
 	}

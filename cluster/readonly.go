@@ -104,6 +104,7 @@ type readOnlyDatabase struct {
 	engine.Sharded
 	engine.InFlightCounting
 	engine.Authorizing
+	engine.SyntaxChecking
 }
 
 var _ engine.View = readOnlyDatabase{}
@@ -116,6 +117,7 @@ func readOnlyViewOf(db engine.Database) readOnlyDatabase {
 	d.Sharded, _ = engine.As[engine.Sharded](db)
 	d.InFlightCounting, _ = engine.As[engine.InFlightCounting](db)
 	d.Authorizing, _ = engine.As[engine.Authorizing](db)
+	d.SyntaxChecking, _ = engine.As[engine.SyntaxChecking](db)
 	return d
 }
 

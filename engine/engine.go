@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -64,6 +65,16 @@ type Target struct {
 	Password  Secret
 	Options   map[string]string // the engine's own, for example tls=required, consistency=LOCAL_QUORUM
 	Timeout   time.Duration     // to connect; 0: 5 s
+	IfDown    string            // what a person is told to do where nothing listens there; may be empty
+}
+
+// Advised is an error of connecting to the target, with what to do if nothing listens there.
+func (t Target) Advised(err error) error {
+	var e *Error
+	if t.IfDown != "" && errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &e) && e.Do == "" {
+		e.Do = t.IfDown
+	}
+	return err
 }
 
 // With is the target with an option of that value.

@@ -125,9 +125,15 @@ type Meshed interface {
 type SettingsChecker interface {
 	// CheckSettings refuses the first setting of some nodes, of one distribution that is there, that its server does not have, cannot set so, or
 	// would make something else of without an error. It returns those that the server would round. A setting that a lab makes itself is
-	// refused by a Reserved.
+	// refused by a Reserved. What it refuses is a RefusedSetting.
 	CheckSettings(ctx context.Context, m infra.Machine, nodes ...Node) ([]Rounded, error)
 }
+
+// RefusedSetting is a setting that a server does not take: what was asked for is wrong, not the machine that was asked.
+type RefusedSetting struct{ Err error }
+
+func (e *RefusedSetting) Error() string { return e.Err.Error() }
+func (e *RefusedSetting) Unwrap() error { return e.Err }
 
 // Reserved refuses a setting that a lab makes itself.
 type Reserved struct{ Setting, Why string }

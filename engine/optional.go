@@ -99,6 +99,18 @@ type InFlightCounting interface {
 	Executing(ctx context.Context, prefix string) (int, error)
 }
 
+// SyntaxChecking is a database that can tell that it does not understand a statement, without executing it. Implemented by a Database.
+type SyntaxChecking interface {
+	// CheckSyntax returns the server's error about the syntax of a statement; nil for one that it understands, or cannot be asked about.
+	CheckSyntax(ctx context.Context, statement string) error
+}
+
+// TransactionListing is a database that can say who keeps transactions open. Implemented by a Database.
+type TransactionListing interface {
+	// OpenTransactions lists the oldest open transactions of other sessions, the oldest first, each in words: whose it is, and for how long.
+	OpenTransactions(ctx context.Context) ([]string, error)
+}
+
 // Avoiding is a database of several servers that sends statements to others than those that hang. Implemented by a Database.
 type Avoiding interface {
 	Avoids() []string // addresses; none if all answer, or nothing was asked

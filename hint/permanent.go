@@ -4,6 +4,7 @@ package hint
 type PermanentError struct {
 	Reason, Advice string
 	Err            error // what the reason says in words; nil where that is all
+	Whole          bool  // it refuses the whole run: what its other steps would do does not matter
 }
 
 func (r *PermanentError) Error() string { return r.Reason }

@@ -46,7 +46,7 @@ type Cluster struct {
 	Engine      string            `yaml:"engine,required" doc:"mysql for MySQL and MariaDB, cql for Cassandra and ScyllaDB, singlestore; the product's name works too."`
 	Product     string            `yaml:"-"` // as engine names it
 	Environment string            `yaml:"environment,required" doc:"lab, staging or production; gates of runbooks apply to production."`
-	Nodes       []Node            `yaml:"nodes,required" doc:"The nodes, the primary first."`
+	Nodes       []Node            `yaml:"nodes,required" doc:"The nodes, in any order: Plimsoll asks them which one is the primary."`
 	User        string            `yaml:"user,required" doc:"The user that Plimsoll logs in as."`
 	Password    *Secret           `yaml:"password" doc:"Where to find the password. Default: no password."`
 	Namespace   string            `yaml:"database" doc:"Database or keyspace."`
@@ -94,7 +94,10 @@ type Secret struct {
 }
 
 var (
-	families  = map[string]string{"mariadb": "mysql", "cassandra": "cql", "scylladb": "cql"} // the engines of products
+	// engines are what a cluster may name, engines themselves and their products, by the engine of each.
+	engines = map[string]string{
+		"mysql": "mysql", "mariadb": "mysql", "rds-mysql": "mysql", "cql": "cql", "cassandra": "cql", "scylladb": "cql", "singlestore": "singlestore",
+	}
 	validNode = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 	validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
@@ -131,8 +134,8 @@ func Parse(name string, data []byte) (*Inventory, error) {
 	var ps document.Problems
 	for name, c := range inv.Clusters {
 		c.Product = c.Engine
-		if family := families[c.Engine]; family != "" {
-			c.Engine = family
+		if of := engines[c.Engine]; of != "" {
+			c.Engine = of
 		}
 		inv.Clusters[name] = c
 	}
@@ -155,6 +158,10 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	if !validName.MatchString(name) {
 		ps.Add(n, n.Errorf("cluster name %q, expected lower-case letters, digits and hyphens, at most 40", name))
 	}
+	if engines[c.Product] == "" {
+		ps.Add(n, document.UnknownName(n.Get("engine"), "engine", document.SortedKeys(engines)))
+	}
+	refuseEmpty(n.Get("user"), "the name of the account that Plimsoll logs in as", ps)
 	if !slices.Contains(cluster.Environments(), c.Environment) {
 		ps.Add(n, document.UnknownName(n.Get("environment"), "environment", cluster.Environments()))
 	}
@@ -165,6 +172,7 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 		ps.Add(n, n.Get("nodes").Errorf("only spare nodes"))
 	}
 	if c.Replication != nil {
+		refuseEmpty(n.Get("replication").Get("user"), "the name of the account that replicates", ps)
 		c.Replication.Password.check(n.Get("replication").Get("password"), ps)
 	}
 	seen, addresses := map[string]bool{}, map[string]string{}
@@ -177,6 +185,7 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 		if !validNode.MatchString(node.Name) {
 			ps.Add(at, at.Get("name").Errorf("node name %q, expected letters, digits, dots, hyphens and underscores, at most 63", node.Name))
 		}
+		refuseEmpty(at.Get("address"), "host:port, or the path of a Unix socket", ps)
 		if other := addresses[node.Address]; other != "" {
 			ps.Add(at, at.Get("address").Errorf("node %s has the same address as node %s: they are one server", node.Name, other))
 		}
@@ -194,6 +203,13 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	}
 	if c.Password != nil {
 		c.Password.check(n.Get("password"), ps)
+	}
+}
+
+// refuseEmpty refuses a text that is required and has nothing in it.
+func refuseEmpty(n *document.Node, expected string, ps *document.Problems) {
+	if n != nil && (n.Kind == document.Nothing || n.Kind == document.Scalar && strings.TrimSpace(n.Text) == "") {
+		ps.Add(n, n.Errorf("nothing, expected %s", expected))
 	}
 }
 

@@ -40,6 +40,18 @@ func TestAProductNamesItsEngine(t *testing.T) {
 	}
 }
 
+// An engine is checked where the file is read, so that its place is told, and products are names as good as engines.
+func TestAnEngineThatDoesNotExistIsRefusedWithItsPlace(t *testing.T) {
+	for wrote, want := range map[string]string{
+		"mariab": `plimsoll.yaml:4:13: unknown engine "mariab", expected cassandra, cql, mariadb, mysql, rds-mysql, scylladb or singlestore (did you mean "mariadb"?)`,
+		"http":   `plimsoll.yaml:4:13: unknown engine "http", expected cassandra, cql, mariadb, mysql, rds-mysql, scylladb or singlestore`,
+	} {
+		if _, err := Parse("plimsoll.yaml", []byte(strings.Replace(text, "engine: mysql", "engine: "+wrote, 1))); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", wrote, err)
+		}
+	}
+}
+
 func TestReadsClustersAndLeavesSecretsWhereTheyAre(t *testing.T) {
 	inv, err := Parse("plimsoll.yaml", []byte(text))
 	if err != nil {
@@ -92,6 +104,12 @@ func TestRefusesWithThePlace(t *testing.T) {
 		_, err := Parse("plimsoll.yaml", []byte(strings.Replace(text, from, to, 1)))
 		var ps document.Problems
 		if !errors.As(err, &ps) || !strings.Contains(err.Error(), want) || ps[0].Line == 0 {
+			t.Errorf("with %s: %v", to, err)
+		}
+	}
+	for _, change := range []string{`user: dba|user: ""`, "user: dba|user:", `address: "10.0.0.1:3306"|address: ""`} {
+		from, to, _ := strings.Cut(change, "|")
+		if _, err := Parse("plimsoll.yaml", []byte(strings.Replace(text, from, to, 1))); err == nil || !strings.Contains(err.Error(), ": nothing, expected ") {
 			t.Errorf("with %s: %v", to, err)
 		}
 	}

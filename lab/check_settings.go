@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -21,6 +22,9 @@ func (d Deps) checkSettings(ctx context.Context, launcher engine.Launcher, nodes
 			continue
 		}
 		rounded, err := checker.CheckSettings(ctx, d.Machine, n)
+		if refused := (*engine.RefusedSetting)(nil); errors.As(err, &refused) {
+			return InputError{err}
+		}
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ type readToys struct {
 func (r *readToys) CheckSettings(_ context.Context, _ infra.Machine, nodes ...engine.Node) ([]engine.Rounded, error) {
 	for _, n := range nodes {
 		if color, has := n.Config["color"]; has && color == r.bad {
-			return nil, errors.New("color cannot be " + r.bad)
+			return nil, &engine.RefusedSetting{Err: errors.New("color cannot be " + r.bad)}
 		}
 		if n.Config["audit"] != "" && n.Config["plugin"] == "" {
 			return nil, errors.New("there is no setting audit")
@@ -47,4 +47,7 @@ func TestOnlySettingsThatAreGivenNowAreRefused(t *testing.T) {
 	}
 	_, err := lab.Up(ctx, lab.Spec{Name: "other", Product: "toy", Nodes: 2, Config: map[string]string{"color": "red"}}, d)
 	refused(t, err, "color cannot be red", "")
+	if !errors.As(err, new(lab.InputError)) {
+		t.Errorf("%T is no refusal of what was asked for", err)
+	}
 }

@@ -21,6 +21,7 @@ type Cluster struct {
 	deaths *deaths
 	locks  []func() error
 	looked bool          // it was opened by Look: this process does not hold it
+	opened bool          // it was made before, and goes on when this process ends: a person may start its servers
 	turn   chan struct{} // holds a token while no operation is under way
 }
 
@@ -135,7 +136,22 @@ func (c *Cluster) Target(nodes ...string) (engine.Target, error) {
 	if len(nodes) == 0 {
 		members = c.roster.primaryFirst(members)
 	}
-	return c.launcher.Target(plain(members)), nil
+	target := c.launcher.Target(plain(members))
+	if c.opened {
+		target.IfDown = ifDown(c, members)
+	}
+	return target, nil
+}
+
+// ifDown is what to do where a server does not answer.
+func ifDown(c *Cluster, members []*member) string {
+	switch all := len(c.roster.all()); {
+	case all == 1:
+		return "plimsoll lab start " + c.Name() + " starts its server, with the data that is there"
+	case len(members) == 1:
+		return "plimsoll lab start " + c.Name() + " --node " + members[0].Name + " starts its server, with the data that is there"
+	}
+	return "plimsoll lab start " + c.Name() + " starts its servers that do not run, with the data that is there"
 }
 
 // Nodes returns the nodes as they are now.

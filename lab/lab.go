@@ -155,7 +155,7 @@ func (s Spec) withDefaults() (Spec, error) {
 
 func checkName(name string) error {
 	if !validName.MatchString(name) {
-		return hint.With(InputError{fmt.Errorf("cluster name %q", name)}, "lower-case letters, digits and hyphens, at most 40")
+		return InputError{fmt.Errorf("cluster name %q, expected lower-case letters, digits and hyphens, at most 40", name)}
 	}
 	return nil
 }

@@ -409,7 +409,7 @@ func TestUpRefuses(t *testing.T) {
 		spec        lab.Spec
 		says, hints string
 	}{
-		"a name that is a path": {lab.Spec{Name: "../demo", Product: "toy"}, `cluster name "../demo"`, "letters"},
+		"a name that is a path": {lab.Spec{Name: "../demo", Product: "toy"}, `cluster name "../demo", expected lower-case letters, digits and hyphens, at most 40`, ""},
 		"no name":               {lab.Spec{Product: "toy"}, `cluster name ""`, ""},
 		"an unknown product":    {lab.Spec{Name: "demo", Product: "tyo"}, `cannot run "tyo"`, "did you mean toy?"},
 		"an unknown version":    {lab.Spec{Name: "demo", Product: "toy", Version: "3.1"}, "toy 3.1 is not installed", "2.0 or 1.0"},

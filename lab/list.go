@@ -49,12 +49,22 @@ func List(ctx context.Context, deps Deps) ([]Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list clusters: %w", err)
 	}
-	running := map[string]map[string]infra.Process{} // by cluster and node
+	running := byNode(d, processes)
 	for _, folder := range folders {
-		if validName.MatchString(folder) { // and not a lock
+		if validName.MatchString(folder) && running[folder] == nil { // and not a lock
 			running[folder] = map[string]infra.Process{}
 		}
 	}
+	var all []Status
+	for _, name := range slices.Sorted(maps.Keys(running)) {
+		all = append(all, d.status(ctx, name, running[name]))
+	}
+	return all, nil
+}
+
+// byNode are the processes of servers, by cluster and node.
+func byNode(d Deps, processes []infra.Process) map[string]map[string]infra.Process {
+	running := map[string]map[string]infra.Process{}
 	for _, p := range processes {
 		name, node, _ := strings.Cut(strings.TrimPrefix(p.Mark(), d.clusters()+"/"), "/")
 		if running[name] == nil {
@@ -67,11 +77,29 @@ func List(ctx context.Context, deps Deps) ([]Status, error) {
 			running[name][node] = p
 		}
 	}
-	var all []Status
-	for _, name := range slices.Sorted(maps.Keys(running)) {
-		all = append(all, d.status(ctx, name, running[name]))
+	return running
+}
+
+// hasStopped tells whether a cluster that can be started has a server that does not run.
+func hasStopped(ctx context.Context, d Deps, name string, processes []infra.Process) bool {
+	r, err := readRecord(ctx, d.Machine, d.folder(name))
+	return err == nil && r.Complete && slices.ContainsFunc(states(ctx, d, r, byNode(d, processes)[name]), func(n NodeStatus) bool { return n.State == Stopped })
+}
+
+// states are the nodes of a cluster, and whether their servers run.
+func states(ctx context.Context, d Deps, r *record, running map[string]infra.Process) []NodeStatus {
+	nodes := []NodeStatus{}
+	for _, n := range r.Nodes {
+		status := NodeStatus{Name: n.name(), Address: fmt.Sprintf("%s:%d", n.Address, r.Port), State: Stopped}
+		if p := running[n.name()]; p != nil {
+			status.State, status.PID = Running, p.ID()
+		}
+		nodes = append(nodes, status)
 	}
-	return all, nil
+	if r.Machines != nil {
+		d.machineStates(ctx, r, nodes)
+	}
+	return nodes
 }
 
 func (d Deps) status(ctx context.Context, name string, running map[string]infra.Process) Status {
@@ -91,16 +119,7 @@ func (d Deps) status(ctx context.Context, name string, running map[string]infra.
 	if !r.Complete {
 		s.Broken = "its creation was never completed, or is still running"
 	}
-	for _, n := range r.Nodes {
-		status := NodeStatus{Name: n.name(), Address: fmt.Sprintf("%s:%d", n.Address, r.Port), State: Stopped}
-		if p := running[n.name()]; p != nil {
-			status.State, status.PID = Running, p.ID()
-		}
-		s.Nodes = append(s.Nodes, status)
-	}
-	if r.Machines != nil {
-		d.machineStates(ctx, r, s.Nodes)
-	}
+	s.Nodes = states(ctx, d, r, running)
 	d.roles(ctx, r, s.Nodes)
 	return s
 }

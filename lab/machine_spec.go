@@ -46,7 +46,7 @@ func (m Machines) withDefaults() (Machines, error) {
 	}
 	for name, v := range m.Volumes {
 		if !validName.MatchString(name) {
-			return m, fmt.Errorf("volume %q: expected lower-case letters, digits and hyphens", name)
+			return m, fmt.Errorf("volume name %q, expected lower-case letters, digits and hyphens", name)
 		}
 		if v.Size < 320<<20 || v.Size%(1<<20) != 0 {
 			return m, fmt.Errorf("volume %s of %d bytes, expected whole MiB and 320 at least", name, v.Size)

@@ -29,6 +29,7 @@ func Open(ctx context.Context, name string, deps Deps) (_ *Cluster, err error) {
 		return nil, errors.Join(fmt.Errorf("take the addresses of cluster %s: %w", name, err), cluster())
 	}
 	c := newCluster(d, l, r, addresses, cluster)
+	c.opened = true
 	if err := c.adopt(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -44,7 +45,7 @@ func Look(ctx context.Context, name string, deps Deps) (*Cluster, error) {
 	}
 	r.Nodes = slices.DeleteFunc(r.Nodes, func(n nodeRecord) bool { return n.Unmade }) // they are being added, or removed
 	c := newCluster(d, l, r)
-	c.looked = true
+	c.looked, c.opened = true, true
 	<-c.turn
 	close(c.turn) // no operation begins
 	for _, m := range c.roster.all() {

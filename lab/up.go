@@ -45,7 +45,11 @@ func (d Deps) make(ctx context.Context, spec Spec, launcher engine.Launcher, unl
 		return nil, err
 	}
 	if left.any() {
-		return nil, hint.With(fmt.Errorf("cluster %s exists already", spec.Name), "choose another name with --name, or remove it and its data: plimsoll lab down "+spec.Name)
+		advice := "choose another name with --name, or remove it and its data: plimsoll lab down " + spec.Name
+		if hasStopped(ctx, d, spec.Name, left.processes) {
+			advice = "plimsoll lab start " + spec.Name + " starts its servers that do not run, with the data that is there; or " + advice
+		}
+		return nil, hint.With(fmt.Errorf("cluster %s exists already", spec.Name), advice)
 	}
 	dist, err := d.distribution(ctx, spec.Product, spec.Version)
 	if err != nil {

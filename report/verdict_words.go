@@ -66,6 +66,10 @@ func amount(v result.Verdict) string {
 		return "The measurement is not valid, so its numbers do not answer the question."
 	case v.Verdict == analyze.CouldNotRun:
 		return "The trial could not run to its end, and the cause does not answer its question."
+	case v.Verdict == "" && v.Ended != nil && v.Ended.How == result.Died:
+		return "The process of the trial was killed before it judged: there is no verdict."
+	case v.Verdict == "" && v.Ended != nil && v.Ended.How == result.Goes:
+		return "The trial is still running."
 	case v.Verdict == "":
 		return "The trial was interrupted before it was judged, or is still running."
 	case v.Ended != nil && v.Ended.Unmeasured:
@@ -101,6 +105,8 @@ func failedChange(v result.Verdict, unmet int) string {
 // partly says of what ended before its time why there is only a part of it; "" of what did not.
 func partly(v result.Verdict) string {
 	switch {
+	case v.Ended != nil && v.Ended.How == result.Goes:
+		return ""
 	case !v.Partial, v.Ended != nil && v.Ended.Unmeasured: // of the latter the reasons say that nothing was measured
 		return ""
 	case v.Ended != nil && v.Ended.How == result.Interrupted:

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"plimsoll/internal/document"
 )
 
 // Listed is a result in a list.
@@ -97,10 +100,26 @@ func Stamp(dir string, names ...string) string {
 	return b.String()
 }
 
-// Unjudged stands in place of a verdict for a trial that was interrupted before it judged, or that still runs.
-const Unjudged = "interrupted or still running"
+// What stands in place of a verdict for a trial that has not judged.
+const (
+	Unjudged = "interrupted or still running" // it is not known which
+	Running  = "running"
+	Killed   = "killed" // its process is gone
+)
 
-// listed is a result as one of a list. One that was killed never said what it is called and when it began: its folder tells.
+// named is the trial's name as its file has it; "" if that cannot be read.
+func (r *Result) named() string {
+	n, err := document.Parse(SpecFile, []byte(r.Source))
+	if err != nil {
+		return ""
+	}
+	if name := n.Get("trial"); name != nil {
+		return name.Text
+	}
+	return ""
+}
+
+// listed is a result as one of a list. One that was killed never said what it is called and when it began: its file and folder tell.
 func (r *Result) listed() Listed {
 	one := Listed{Dir: r.Dir, Trial: r.Verdict.Trial, Verdict: string(r.Verdict.Verdict), Started: r.Environment.Started}
 	switch {
@@ -110,7 +129,7 @@ func (r *Result) listed() Listed {
 		one.Partial = r.Verdict.Partial
 	}
 	if one.Trial == "" {
-		one.Trial = filepath.Base(filepath.Dir(r.Dir))
+		one.Trial = cmp.Or(r.named(), filepath.Base(filepath.Dir(r.Dir)))
 	}
 	if info, err := os.Stat(filepath.Join(r.Dir, SpecFile)); err == nil && one.Started.IsZero() {
 		one.Started = info.ModTime()

@@ -59,6 +59,7 @@ type Verdict struct {
 	Partial         bool                  `json:"partial,omitempty"`       // interrupted: what there is was kept
 	Ended           *Ended                `json:"ended,omitempty"`         // of a trial that did not come to its end: how
 	ChangeFailed    string                `json:"change_failed,omitempty"` // of a FAIL that the change itself brought: its run did not come to a good end, or was not refused as the trial expects
+	Unchanged       bool                  `json:"unchanged,omitempty"`     // of an INVALID one whose change had nothing to do: repeated, it would find the same
 	OneRound        bool                  `json:"one_round,omitempty"`     // it asked to be judged by a single round: whether rounds agree was not seen
 	Cells           []Cell                `json:"cells"`
 	Phases          []Phase               `json:"phases,omitempty"`
@@ -83,6 +84,8 @@ type How string
 const (
 	Interrupted How = "interrupted"   // by a person
 	CouldNotRun How = "could_not_run" // something that it needs was missing or wrong
+	Died        How = "died"          // its process was killed before it judged, which nobody could write: only readers say so
+	Goes        How = "running"       // it has not ended: only readers say so
 )
 
 // Cell is one combination of a comparison, with what was measured in it; a trial that compares nothing has one, nameless.

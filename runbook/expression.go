@@ -67,15 +67,23 @@ func (s scope) look(n *ast.Node, at *document.Node) *document.Problem {
 	var v lookup
 	ast.Walk(n, &v)
 	for _, m := range v.members {
-		known, what := s.inputs, "input"
+		known := s.inputs
 		if m.of == "steps" {
-			known, what = s.steps, "step above"
+			known = s.steps
 		}
-		if !slices.Contains(known, m.name) {
-			named := *at
-			named.Text = m.name
-			return document.UnknownName(&named, what, known)
+		if slices.Contains(known, m.name) {
+			continue
 		}
+		named := *at
+		named.Text = m.name
+		p := document.UnknownName(&named, "input", known)
+		if m.of == "steps" {
+			p.Text = fmt.Sprintf("no step %q stands above this one", m.name)
+			if len(known) > 0 {
+				p.Text += ", only " + strings.Join(known, ", ")
+			}
+		}
+		return p
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (g *Gate) UnmarshalDocument(n *document.Node) error {
 	case none != nil && strings.TrimSpace(g.None) == "":
 		return none.Errorf("none has no reason, %s", expected)
 	case none == nil && g.Rehearsals < 1:
-		return n.Errorf("%d rehearsals, expected at least 1", g.Rehearsals)
+		return n.Errorf("%d rehearsals, expected at least 1; the gate of a runbook that needs none is {none: REASON}", g.Rehearsals)
 	}
 	return nil
 }

@@ -91,6 +91,15 @@ type Approval struct {
 	Signed       bool          `yaml:"signed" doc:"Outside of labs the approval must be signed with a person's ssh key, listed in approvals: {signers: FILE} of the inventory. Default false."`
 }
 
+// UnmarshalDocument reads {note: TEXT} and what belongs to it.
+func (a *Approval) UnmarshalDocument(n *document.Node) error {
+	if n.Kind != document.Mapping {
+		return n.Errorf(`approval %s, expected {note: "Go on?"}, or {} for an approval without a note`, n.Said())
+	}
+	type plain Approval // without this method
+	return n.Decode((*plain)(a))
+}
+
 // Read reads a runbook file and refuses, with its place, everything that can be known to be wrong.
 func Read(path string, actions []action.Action) (*Runbook, error) {
 	data, err := os.ReadFile(path)
@@ -136,6 +145,7 @@ func ParseStored(name string, data []byte, actions []action.Action) (*Runbook, e
 	b := &Runbook{Actions: actions, Hash: hex.EncodeToString(sum[:]), Text: string(data), at: root}
 	var misfits document.Problems
 	misfits.Add(root, root.Decode(b))
+	meantUses(misfits, root.Get("steps"))
 	b.defaults()
 	EachStep(b.Steps, func(s *Step) {
 		var err error
@@ -148,6 +158,23 @@ func ParseStored(name string, data []byte, actions []action.Action) (*Runbook, e
 	})
 	b.Unfit = b.validate(misfits)
 	return b, nil
+}
+
+// meantUses adds to the refusal of run in a step, where a timeline has it, what a runbook has in its place.
+func meantUses(misfits document.Problems, steps *document.Node) {
+	if steps == nil {
+		return
+	}
+	for _, step := range steps.Items {
+		for _, e := range step.Entries {
+			for _, p := range misfits {
+				if e.Key == "run" && p.Hint == "" && p.Line == e.At.Line && p.Column == e.At.Column {
+					p.Hint = `did you mean "uses"? run stands in the timeline of a trial`
+				}
+			}
+		}
+		meantUses(misfits, step.Get("steps"))
+	}
 }
 
 func (b *Runbook) defaults() {

@@ -51,6 +51,9 @@ func (*GuardThen) DocumentSchema() document.Schema { return document.EnumSchema(
 // DocumentSchema says what a gate takes.
 func (*Gate) DocumentSchema() document.Schema { return document.StructSchema[Gate]() }
 
+// DocumentSchema says what an approval takes.
+func (*Approval) DocumentSchema() document.Schema { return document.StructSchema[Approval]() }
+
 // DocumentSchema says which values a rehearsal may count for.
 func (*Alike) DocumentSchema() document.Schema {
 	text := document.TextSchema()

@@ -53,7 +53,8 @@ const (
 // forecaster foretells when a bucket is empty from the hours of the week.
 type forecaster struct {
 	past          *storage.Week
-	sum, count    float64 // of IOPS since added
+	sum, seconds  float64 // operations since added, and in how long
+	last          time.Time
 	added, looked time.Time
 	p10, p50, p90 *float64
 }
@@ -61,12 +62,13 @@ type forecaster struct {
 // look returns the hours until the bucket is empty in one of ten, half, and nine of ten courses of things; nil beyond two weeks.
 func (f *forecaster) look(now time.Time, iops float64, m *storage.Model, r *Reading) (p10, p50, p90 *float64) {
 	if f.added.IsZero() {
-		f.added = now
+		f.added, f.last = now, now.Add(-time.Second)
 	}
-	f.sum, f.count = f.sum+iops, f.count+1
+	over := min(now.Sub(f.last), addEvery).Seconds() // a reading after a pause is the mean of the pause, which a busy server causes
+	f.sum, f.seconds, f.last = f.sum+iops*over, f.seconds+over, now
 	if now.Sub(f.added) >= addEvery {
-		f.past.Add(now, f.sum/f.count)
-		f.sum, f.count, f.added = 0, 0, now
+		f.past.Add(now, f.sum/f.seconds)
+		f.sum, f.seconds, f.added = 0, 0, now
 	}
 	if now.Sub(f.looked) < lookEvery {
 		return f.p10, f.p50, f.p90

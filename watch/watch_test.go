@@ -289,6 +289,23 @@ func TestIOPSAreJudgedByTheStorage(t *testing.T) {
 	}
 }
 
+// A server that is busy is paused, and read once in a minute: what that reading says counts for the minute, and not as one second among many.
+func TestAReadingCountsForTheTimeThatItIsOf(t *testing.T) {
+	iops := 100.0
+	i := Instance{IO: &IO{IOPS: &iops, Source: "innodb"}}
+	at := time.Unix(0, 0)
+	var past storage.Week
+	derive := FollowStorage(storage.NewModel(storage.Volume{Type: "gp2", GiB: 100}), &past)
+	for n := range 241 {
+		derive(at.Add(time.Duration(n)*time.Second), &i)
+	}
+	iops = 3000
+	derive(at.Add(5*time.Minute), &i)
+	if seen := past[storage.HourOf(at)]; len(seen) != 1 || seen[0] < 650 || seen[0] > 700 {
+		t.Errorf("four minutes of 100 IOPS and one of 3,000 are %v, want one mean of 680", seen)
+	}
+}
+
 func TestInstancesComeAndGoWhileItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := func(count *int) *fake {

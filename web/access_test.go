@@ -229,8 +229,9 @@ func TestUsersHaveRoles(t *testing.T) {
 			t.Errorf("%s: %d", name, a.status)
 		}
 	}
-	if a := vera.post("/plan", "runbook", "test/quick", "cluster", "orders"); a.status != http.StatusForbidden {
-		t.Errorf("vera plans: %d", a.status)
+	if a := vera.post("/plan", "runbook", "test/quick", "cluster", "orders"); a.status != http.StatusForbidden || !strings.Contains(a.body, "vera has the role view; what you asked for needs the role operate") ||
+		!strings.Contains(a.body, "roles: {vera: operate} in the file of plimsoll serve --web-config gives vera that role") {
+		t.Errorf("vera plans: %d %s", a.status, a.body)
 	}
 	if a := vera.post("/advice/orders", "class", "db.m5.large"); a.status != http.StatusForbidden {
 		t.Errorf("vera has a database looked at: %d", a.status)
@@ -251,8 +252,8 @@ func TestUsersHaveRoles(t *testing.T) {
 	}
 	plan := h.await(run, "asking").Header.Plan.Hash
 	for name, v := range map[string]*visitor{"vera": vera, "otto": otto} {
-		if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders"); a.status != http.StatusForbidden {
-			t.Errorf("%s approves: %d", name, a.status)
+		if a := v.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders"); a.status != http.StatusForbidden || !strings.Contains(a.body, "; approving needs the role approve") {
+			t.Errorf("%s approves: %d %s", name, a.status, a.body)
 		}
 	}
 	if a := ann.post("/runs/"+run+"/approve", "step", "go", "plan", plan, "cluster", "orders"); a.status != http.StatusSeeOther {

@@ -44,6 +44,22 @@ func (a alertsOfRule) Shown() []alertView {
 // More are the instances that Shown leaves out.
 func (a alertsOfRule) More() []alertView { return a.All[len(a.Shown()):] }
 
+// mostLeads are the commands that stand on the card of a rule.
+const mostLeads = 5
+
+// Leads are alerts whose commands do something about them: of each command the first alert that has it.
+func (a alertsOfRule) Leads() (first []alertView) {
+	for _, one := range a.All {
+		if one.Runbook == "" || slices.ContainsFunc(first, func(before alertView) bool { return before.Runbook == one.Runbook && before.Command() == one.Command() }) {
+			continue
+		}
+		if first = append(first, one); len(first) == mostLeads {
+			break
+		}
+	}
+	return first
+}
+
 // byRule puts the alerts of a rule together, in the order in which the first of each stands.
 func byRule(all []alertView) (rules []alertsOfRule) {
 	at := map[string]int{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/hint"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
@@ -24,9 +25,10 @@ type approvalPage struct {
 	Plan        string              `json:"plan"`
 	Steps       []planRow           `json:"steps"` // of the whole plan
 	Uses        string              `json:"uses,omitempty"`
-	To          []fact              `json:"to,omitempty"` // the inputs of this step: the node, the variable
-	This        []change            `json:"this"`         // what this step would do, as it was found now
-	Final       bool                `json:"irreversible"`
+	To          []fact              `json:"to,omitempty"`       // the inputs of this step: the node, the variable
+	This        []change            `json:"this"`               // what this step would do, as it was found now
+	Final       bool                `json:"irreversible"`       // says its action
+	NoUndo      bool                `json:"no_undo"`            // the runbook has no undo for it once it is done
 	Approved    []string            `json:"approved,omitempty"` // who has agreed already
 	Rehearsals  []journal.Rehearsal `json:"rehearsals,omitempty"`
 	Inputs      []fact              `json:"inputs,omitempty"`
@@ -83,14 +85,14 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 	}
 	for _, row := range p.Steps {
 		if row.Step == i.Key {
-			p.This, p.Final = row.Changes, row.Irreversible()
+			p.This, p.Final, p.NoUndo = row.Changes, row.Effect == action.Irreversible, row.Stays() && row.Effect != action.Irreversible
 		}
 	}
 	if i.Finding != nil {
 		p.This = changesOf(i.Finding.Observed, i.Finding.Intended)
 	}
 	if i.Step.Uses == "" { // it stands for what comes after it
-		p.Final = finalAfter(p.Steps, i.Key)
+		p.Final, p.NoUndo = stayAfter(p.Steps, i.Key)
 	}
 	if p.Executed, err = s.Runs.Store.Executes(r.Context(), run); err != nil {
 		return nil, err
@@ -101,16 +103,16 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 	return p, nil
 }
 
-// finalAfter tells whether something that nothing takes back follows a step.
-func finalAfter(steps []planRow, key string) bool {
+// stayAfter tells whether an irreversible step follows a step, or else one that the runbook has no undo for once it is done.
+func stayAfter(steps []planRow, key string) (final, noUndo bool) {
 	after := false
 	for _, row := range steps {
-		if after && row.Irreversible() && row.Means != "already" && row.Means != "skipped" {
-			return true
+		if after && row.Stays() && row.Means != "already" && row.Means != "skipped" {
+			final, noUndo = final || row.Effect == action.Irreversible, true
 		}
 		after = after || row.Step == key
 	}
-	return false
+	return final, noUndo && !final
 }
 
 // mayApprove refuses who cannot answer for it: who is no person in particular in production, and whom a command would refuse.
@@ -118,7 +120,7 @@ func (s runHandlers) mayApprove(r *http.Request, a *approvalPage) error {
 	p := access.PersonOf(r.Context())
 	switch {
 	case !p.May(access.Approve):
-		return &roleError{access.Approve}
+		return &roleError{access.Approve, p}
 	case a.Environment == runbook.Production && p.Method == access.ByToken:
 		return &hint.PermanentError{Reason: "a token does not identify a person, and a person must approve changes in production", Advice: "log in with a code or a password"}
 	}
@@ -128,13 +130,17 @@ func (s runHandlers) mayApprove(r *http.Request, a *approvalPage) error {
 
 // mayFinally refuses what nothing takes back to who has not shown who they are just now, or has not written what it is done to.
 func (s runHandlers) mayFinally(p access.Person, a *approvalPage, wrote string) error {
+	stays := "this cannot be undone"
+	if a.NoUndo {
+		stays = "the runbook has no undo for this"
+	}
 	switch {
-	case !a.Final:
+	case !a.Final && !a.NoUndo:
 		return nil
 	case wrote != a.Cluster:
-		return &badRequest{"this cannot be undone: to approve it, enter the name of the cluster,  " + a.Cluster, "go back and enter it"}
+		return &badRequest{stays + ": to approve it, enter the name of the cluster, " + a.Cluster, "go back and enter it"}
 	case s.Now().Sub(p.Since) > freshFor:
-		return &badRequest{fmt.Sprintf("this cannot be undone, and you logged in more than %d minutes ago", int(freshFor.Minutes())), "log out, log in again, and approve it then"}
+		return &badRequest{fmt.Sprintf("%s, and you logged in more than %d minutes ago", stays, int(freshFor.Minutes())), "log out, log in again, and approve it then"}
 	}
 	return nil
 }

@@ -96,6 +96,10 @@ func TestBrowserFindsNoBarrierInKorean(t *testing.T) {
 		for _, barrier := range barriers(t, b, source, everyRule) {
 			t.Errorf("%s: %s", name, barrier)
 		}
+		var wide []string
+		if b.Eval(fmt.Sprintf(wider, 320), &wide); len(wide) > 0 && name != "result" { // a report, which needs 325 pixels
+			t.Errorf("%s: wider than the narrowest window: %v", name, wide)
+		}
 		b.Open(h.url+path, looks["1440"])
 		b.Picture(name + "-ko")
 		var word string

@@ -153,9 +153,19 @@ func TestBrowserCutsNothingOnAPhone(t *testing.T) {
 		if b.Eval(`[...document.querySelectorAll("figure.wide svg.chart text")].map(e => e.getBoundingClientRect().height).filter(h => h > 0 && h < 7)`, &small); len(small) > 0 {
 			t.Errorf("%s: the text of a picture is %.1f px high", path, small[0])
 		}
+		var past []string
+		if b.Eval(`[...document.querySelectorAll("svg.chart text.name")].filter(e => e.getBBox().x + e.getBBox().width > e.ownerSVGElement.viewBox.baseVal.width).map(e => e.textContent)`, &past); len(past) > 0 {
+			t.Errorf("%s: names of lines are cut off: %q", path, past)
+		}
 		for _, barrier := range barriers(t, b, source, rulesOfLayout) { // what scrolls is to be scrolled with keys too
 			t.Errorf("%s: %s", path, barrier)
 		}
+	}
+	// On the narrowest screen no name of a setting reaches out of the card of its alert, or widens what stands in it.
+	b.Open(h.url+"/alerts", browser.Look{Width: 320, Height: 640, Phone: true})
+	var out []string
+	if b.Eval(`[...document.querySelectorAll(".alert *")].filter(e => { const card = e.closest(".alert"); return e.getBoundingClientRect().right > card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight) + 1; }).map(e => e.tagName + " " + e.textContent.slice(0, 60))`, &out); len(out) > 0 {
+		t.Errorf("they reach out of their alert: %q", out)
 	}
 }
 

@@ -24,7 +24,8 @@ func changesOf(observed, intended action.Facts) []change {
 		was, known := observed[name]
 		c := change{Name: name, Will: textOf(intended[name])}
 		if known {
-			c.Was, c.Same = textOf(was), reflect.DeepEqual(was, intended[name])
+			is, willBe := action.InOneUnit(was, intended[name])
+			c.Was, c.Will, c.Same = textOf(is), textOf(willBe), reflect.DeepEqual(was, intended[name])
 		}
 		if c.Same {
 			staying = append(staying, c)
@@ -70,10 +71,8 @@ type planRow struct {
 	Advice   string        `json:"advice,omitempty"`
 }
 
-// Irreversible tells whether nothing takes the step back once it is done.
-func (p planRow) Irreversible() bool {
-	return p.Effect == action.Irreversible || p.Effect == action.Lasting
-}
+// Stays tells whether nothing in the runbook takes the step back once it is done.
+func (p planRow) Stays() bool { return p.Effect.Stays() || p.Effect == action.Lasting }
 
 func planRows(p journal.Plan) []planRow {
 	var rows []planRow

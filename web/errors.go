@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,12 +21,27 @@ import (
 var errNoPage = errors.New("there is no page at this address")
 
 // roleError is a page or an act that needs a role which the person has not.
-type roleError struct{ needs access.Role }
+type roleError struct {
+	needs access.Role
+	who   access.Person
+}
 
-func (e *roleError) Error() string { return "this needs the role " + e.needs.String() }
+func (e *roleError) Error() string {
+	what := map[access.Role]string{access.View: "this page", access.Approve: "approving"}[e.needs]
+	needs := cmp.Or(what, "what you asked for") + " needs the role " + e.needs.String()
+	if e.who.Name == "" {
+		return "you are not logged in, and " + needs
+	}
+	return fmt.Sprintf("%s has the role %s; %s", e.who.Name, e.who.Role, needs)
+}
 
 // Hint says what to do.
-func (e *roleError) Hint() string { return "the web configuration assigns roles" }
+func (e *roleError) Hint() string {
+	if e.who.Name == "" {
+		return "log in first"
+	}
+	return fmt.Sprintf("roles: {%s: %s} in the file of plimsoll serve --web-config gives %s that role", e.who.Name, e.needs, e.who.Name)
+}
 
 // badRequest is a request that makes no sense, or not any more.
 type badRequest struct{ text, hint string }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func TestAnApprovalIsGivenWithoutScripts(t *testing.T) {
 		t.Fatalf("now does not say what waits: %s", now)
 	}
 	page := v.get("/runs/" + run + "/approve?step=go").body
-	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "This cannot be undone."} {
+	for _, want := range []string{"Remove the file of n2 for good?", "plimsoll runbook approve " + run + " --step go --plan ", "ann@test", "The runbook has no undo for this once it is done."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the question lacks %q", want)
 		}
@@ -431,6 +432,9 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 			t.Errorf("the instance lacks %q", want)
 		}
 	}
+	if alert := h.Watch.picture().Instances[2].Alerts[0]; !strings.Contains(v.get("/fleet/orders/n2").body, `<a href="`+alert.Page()+`">ReplicaLag</a>`) {
+		t.Error("the page of an instance does not lead to its alert")
+	}
 	if a := v.get("/fleet/orders/n9"); a.status != http.StatusNotFound {
 		t.Errorf("an instance that is not watched: %d", a.status)
 	}
@@ -641,5 +645,28 @@ func TestADayOfCurvesIsLittleToSend(t *testing.T) {
 	page, curves := v.get("/fleet/orders/n1?span=24h"), v.get("/fleet/orders/n1?span=24h", "Accept", "application/json")
 	if page.status != http.StatusOK || curves.status != http.StatusOK || len(page.body) > 150_000 || len(curves.body) > 100_000 {
 		t.Errorf("%d and %d bytes, answered %d and %d", len(page.body), len(curves.body), page.status, curves.status)
+	}
+}
+
+// The card of a rule that fires for several instances has their commands, each once.
+func TestAlertsOfARuleHaveTheirCommands(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	fleet := h.Watch.Fleet()
+	one := fleet.Alerts[0]
+	fleet.Alerts = nil
+	for _, instance := range []string{"orders/n2", "orders/n3", "orders/n3", "billing/n2"} {
+		one.Instance, one.Labels = instance, map[string]string{"channel": strconv.Itoa(len(fleet.Alerts))}
+		fleet.Alerts = append(fleet.Alerts, one)
+	}
+	h.Watch.Fleet = func() watch.Fleet { return fleet }
+	page := v.get("/alerts").body
+	for text, want := range map[string]int{
+		"alerts: 4": 1, `href="/runbooks/test/quick?cluster=orders"`: 1, `href="/runbooks/test/quick?cluster=billing"`: 1,
+		"plimsoll runbook plan test/quick --cluster orders -i word=FILL_IN": 1, "plimsoll runbook plan test/quick --cluster billing -i word=FILL_IN": 1,
+	} {
+		if n := strings.Count(page, text); n != want {
+			t.Errorf("%q stands %d times on the page, want %d", text, n, want)
+		}
 	}
 }

@@ -158,8 +158,9 @@ func (s *Server) routes() *http.ServeMux {
 // needing shows a page to those who have a role.
 func (s *Server) needing(role access.Role, p page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := error(&roleError{role})
-		if access.PersonOf(r.Context()).May(role) {
+		person := access.PersonOf(r.Context())
+		err := error(&roleError{role, person})
+		if person.May(role) {
 			err = p(w, r)
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {

@@ -48,7 +48,7 @@ steps:
 		t.Fatal(err)
 	}
 	run := runOn(t, "shop", "asking")
-	says(t, 1, "cluster used is in use: run "+run+" works on its servers, as cluster shop (asking)", "lab", "down", "used")
+	says(t, 1, "cluster used is in use: run "+run+" works on its servers, as cluster shop (waiting for approval)", "lab", "down", "used")
 	says(t, 1, "end the run first: plimsoll runbook cancel "+run+"; or remove the cluster all the same, which interrupts the run: plimsoll lab down used --force", "lab", "down", "--all")
 	if err := waits.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

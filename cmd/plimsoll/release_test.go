@@ -34,11 +34,38 @@ func TestManualPages(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(string(page), `\-`, "-"), strings.Fields(cmd.Short)[0]) {
 			t.Errorf("the page of %s does not say: %s", cmd.CommandPath(), cmd.Short)
 		}
+		if odd := generatedOption.Find(page); odd != nil {
+			t.Errorf("the page of %s has an option as no manual page has it: %s", cmd.CommandPath(), odd)
+		}
 		for _, sub := range cmd.Commands() {
 			look(sub)
 		}
 	}
 	look(newRoot(console.Streams{}))
+	for page, options := range map[string][]string{
+		"plimsoll-init-inventory": {"\\fB-h\\fP, \\fB--help\\fP\n", "\\fB--environment\\fP \\fIENVIRONMENT\\fP\n\tlab, staging or production (default staging)\n"},
+		"plimsoll-trial-validate": {"\\fB--json\\fP\n", "\\fB--cluster\\fP \\fINAME\\fP\n"},
+		"plimsoll-lab-up":         {"\\fB--nodes\\fP \\fIN\\fP\n", "(default 1)\n"},
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, page+".1"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, option := range options {
+			if !strings.Contains(string(text), option) {
+				t.Errorf("%s lacks %q", page, option)
+			}
+		}
+	}
+}
+
+// What make build and make install make of one commit tells one version.
+func TestEveryBuildTellsOneVersion(t *testing.T) {
+	out := shell(t, "../..", "make --no-print-directory -n build share | grep -o 'X main.*-o bin/plimsoll ./cmd/plimsoll'")
+	builds := strings.Split(strings.TrimSpace(out), "\n")
+	if len(builds) != 2 || builds[0] != builds[1] {
+		t.Errorf("the builds tell: %q", builds)
+	}
 }
 
 // A release is unpacked into a clean folder and used there; what is installed is the same.

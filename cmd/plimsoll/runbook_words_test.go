@@ -48,6 +48,11 @@ func TestWhoBeganARunInProductionIsToldWhoApproves(t *testing.T) {
 	if strings.Contains(out, how+" approves it") || strings.Contains(out, "approve RUN") || !strings.Contains(out, "another person approves") || !strings.Contains(out, how) {
 		t.Errorf("status says %s", out)
 	}
+	if !strings.Contains(out, ", waiting for approval\n") || !regexp.MustCompile(`(?m)^  go +waiting for approval`).MatchString(out) {
+		t.Errorf("status says %s", out)
+	}
+	says(t, 0, " waiting for approval ", "runbook", "status")
+	says(t, 0, `"status": "asking"`, "runbook", "status", "--json")
 	says(t, 0, "", "runbook", "cancel", run, "--undo", "--yes")
 	said := <-ended
 	if i := strings.Index(said, "waits for approval"); i < 0 || !strings.Contains(said[i:], "another person approves") || strings.Contains(said, "\n         plimsoll runbook approve") {
@@ -55,6 +60,7 @@ func TestWhoBeganARunInProductionIsToldWhoApproves(t *testing.T) {
 	}
 	says(t, 0, "cancelled, nothing was changed", "runbook", "status", run)
 	says(t, 0, "not executed", "runbook", "status", run)
+	says(t, console.ExitBadInput, "run "+run+" has ended: cancelled", "runbook", "approve", run, "--plan", "123") // whatever its plan was
 }
 
 func TestAnswersToARunThatWaits(t *testing.T) {

@@ -184,8 +184,10 @@ func (d *dialer) opened() {
 func (d *dialer) why(t target, err error) *engine.Error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	e := unreachable(t.Addresses[0], err)
 	if d.last != nil && !errors.Is(err, gocql.ErrNoConnectionsStarted) {
-		return unreachable(d.address, d.last)
+		e = unreachable(d.address, d.last)
 	}
-	return unreachable(t.Addresses[0], err)
+	_ = t.Advised(e) // which it is given
+	return e
 }

@@ -21,7 +21,7 @@ func (t target) connect(ctx context.Context, address string) (*session, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(limited, network, address)
 	if err != nil {
-		return nil, refused(ctx, limited, address, err)
+		return nil, t.Advised(refused(ctx, limited, address, err))
 	}
 	stop := context.AfterFunc(limited, func() { _ = conn.Close() })
 	s, err := handshake(limited, conn, t, address)

@@ -78,6 +78,20 @@ func TestARefusedAlgorithmNamesTheOthers(t *testing.T) {
 	}
 }
 
+// Who works on a cluster of plimsoll.yaml names the database there, and not in an address that was never typed.
+func TestAStatementWithoutADatabaseNamesBothWaysToGiveOne(t *testing.T) {
+	var advised interface{ Hint() string }
+	err := serverError(errorPacket(1046, "#3D000No database selected"))
+	if !errors.As(err, &advised) {
+		t.Fatal(err)
+	}
+	for _, way := range []string{"write DATABASE.TABLE", "database: NAME of the cluster in plimsoll.yaml", "--target mysql://USER@HOST:3306/DATABASE"} {
+		if !strings.Contains(advised.Hint(), way) {
+			t.Errorf("the hint lacks %q: %s", way, advised.Hint())
+		}
+	}
+}
+
 func TestUnreachableSaysWhatToLookAt(t *testing.T) {
 	for _, c := range []struct {
 		address string

@@ -2,11 +2,15 @@ package mysql_test
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/internal/labtest"
+	"plimsoll/internal/poll"
 )
 
 // deed is something that an account does by a right, on one of the products or on both.
@@ -122,7 +126,69 @@ func TestARoleGivesWhatItIsGranted(t *testing.T) {
 		if lacks := lacksOf(t, loginAs(t, server.Engine, target), engine.Need{Right: engine.SeeSessions}); len(lacks) > 0 {
 			t.Errorf("its role has PROCESS, and yet: %v", lacks)
 		}
+		openTransactionsAreListed(t, server.Database, loginAs(t, server.Engine, target))
 	})
+}
+
+// The syntax of a change is checked also while the table is held, and nothing is changed.
+func syntaxIsChecked(t *testing.T, db engine.Database, product string) {
+	t.Helper()
+	checks := db.(engine.SyntaxChecking)
+	misspelled := "1064"
+	if product == "MariaDB" {
+		misspelled = "4161"
+	}
+	for statement, code := range map[string]string{
+		"ALTER TABLE held.t ADD COLUM note INT": misspelled, "ALTER TABLE held.t ADD COLUMN": "1064", "ALTER TABLE held.t ADD COLUMN note INT, ALGORITHM=INSTANT": "", "ALTER TABLE held.none ADD COLUMN note INT": "",
+		"SET SESSION lock_wait_timeout = 5": "", "SELEKT": "",
+	} {
+		if err := checks.CheckSyntax(t.Context(), statement); engine.CodeOf(err) != code {
+			t.Errorf("%s: %v, want %q", statement, err, code)
+		}
+	}
+}
+
+// A transaction that only read a table keeps its definition from being changed: it is listed with its session.
+func openTransactionsAreListed(t *testing.T, by, looking engine.Database) {
+	t.Helper()
+	list := func() string {
+		all, err := looking.(engine.TransactionListing).OpenTransactions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, ", ")
+	}
+	do(t, by, "CREATE DATABASE held", "CREATE TABLE held.t (id INT PRIMARY KEY)")
+	if got := list(); got != "" {
+		t.Errorf("of none: %q", got)
+	}
+	s, err := by.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, text := range []string{"BEGIN", "SELECT * FROM held.t"} {
+		if err := s.Exec(t.Context(), text, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	facts, err := by.Facts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	syntaxIsChecked(t, looking, facts.Product)
+	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	one := regexp.MustCompile(`^connection \d+ of \w+@[\w.:]+ for \d+s$`)
+	err = poll.Until(limited, 100*time.Millisecond, func() (string, error) { // what InnoDB showed before it shows for a moment
+		if got := list(); !one.MatchString(got) {
+			return fmt.Sprintf("of one that has read: %q", got), nil
+		}
+		return "", nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func loginAs(t *testing.T, e engine.Engine, target engine.Target) engine.Database {

@@ -139,7 +139,7 @@ func (c *control) noVariable(ctx context.Context, name string) error {
 			text += fmt.Sprintf(", but %s; did you mean that?", near)
 		}
 	}
-	return &engine.Error{Kind: engine.Missing, Code: unknownVariable, Text: text}
+	return &engine.Error{Kind: engine.Missing, Code: unknownVariable, Text: text, Do: "SHOW GLOBAL VARIABLES lists the variables of a server"}
 }
 
 // variableName is the variable behind an option's name.

@@ -126,12 +126,8 @@ func (d described) misfit(value string) (takes string, told bool) {
 		}
 		return "", true
 	case d.whole():
-		n, is := wholeNumber(value)
-		if !is {
-			return "a whole number" + d.bounds(), true
-		}
-		if !d.holds(new(big.Float).SetInt(n)) {
-			return "a number" + d.bounds(), true
+		if n, is := wholeNumber(value); !is || !d.holds(new(big.Float).SetInt(n)) {
+			return "a whole number" + d.bounds() + d.orSize(), true
 		}
 		return "", d.block != "" // else whether it is rounded is not known
 	case d.kind == "DOUBLE" || d.kind == "NUMERIC":
@@ -195,6 +191,14 @@ func isSwitch(value string, values []string) bool {
 	}
 	on, _ := boolean(value)
 	return slices.ContainsFunc(values, func(v string) bool { other, is := boolean(v); return is && other == on })
+}
+
+// orSize says how else a variable's number may be written that can be large: as a size, without a space.
+func (d described) orSize() string {
+	if most, is := wholeNumber(d.max); !is || most.Cmp(big.NewInt(1<<24)) < 0 {
+		return ""
+	}
+	return ", or a size such as 128M"
 }
 
 func (d described) bounds() string {

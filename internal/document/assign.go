@@ -11,9 +11,9 @@ func Assign(root *Node, flag, assignment string) error {
 	if !ok || path == "" {
 		return Problems{{File: flag + " " + assignment, Text: "expected key=value"}}
 	}
-	value := &Node{File: flag + " " + assignment, Line: 1, Column: len(path) + 2}
+	value := &Node{File: flag + " " + assignment}
 	if text != "" {
-		parsed, err := Parse(flag+" "+path, []byte(text))
+		parsed, err := FlagValue(flag+" "+path, text)
 		if err != nil {
 			return fmt.Errorf("read the value of %s %s: %w", flag, path, err)
 		}
@@ -24,7 +24,7 @@ func Assign(root *Node, flag, assignment string) error {
 	for _, key := range keys[:len(keys)-1] {
 		next := at.Get(key)
 		if next == nil || next.Kind == Nothing {
-			next = &Node{Kind: Mapping, File: value.File, Line: 1, Column: 1}
+			next = &Node{Kind: Mapping, File: value.File}
 			at.Put(key, next)
 		}
 		if next.Kind != Mapping {
@@ -34,4 +34,13 @@ func Assign(root *Node, flag, assignment string) error {
 	}
 	at.Put(keys[len(keys)-1], value)
 	return nil
+}
+
+// FlagValue reads what a flag was given. A single value has no line and column: the flag's name is its place.
+func FlagValue(flag, text string) (*Node, error) {
+	value, err := Parse(flag, []byte(text))
+	if err == nil && value.Kind != Mapping && value.Kind != Sequence {
+		value.Line, value.Column = 0, 0
+	}
+	return value, err
 }

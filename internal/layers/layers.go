@@ -29,7 +29,7 @@ var Order = [][]string{
 	{"runbook/execute"},
 	{"runbook/faulttest"},
 	{"result", "report/quantity", "rehearsal"},
-	{"trial/progress"},
+	{"trial/progress", "trial/underway"},
 	{"watch"},
 	{"watch/store", "watch/collect"},
 	{"watch/rules", "watch/live", "advise/fleet"},

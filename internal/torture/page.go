@@ -26,7 +26,7 @@ same lab. ` + "`make torture`" + ` repeats the tests and writes this page; ` + "
 
 - **tests**: how many times the runbook was run and undone; **restored**: after how many of these the lab had to be restored, because a step
   is irreversible or was found not undone.
-- **stays**: steps that are declared irreversible, where an undo stops. **asks**: steps that stop for a person when they are interrupted. Both are
+- **stays**: steps that are irreversible, or that the runbook has no undo for, where an undo stops. **asks**: steps that stop for a person when they are interrupted. Both are
   declared and no problem.
 - **undo kills**: how many times Plimsoll was killed while it undid a run, at each write of the undo, or, where it says *chosen*, at a number of writes
   spread over the run and its undo; the next process completes the undo, or finishes the run if the cancellation was refused. **checks**: how many times the cluster itself was checked after a run had

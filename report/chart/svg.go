@@ -61,6 +61,7 @@ type drawing struct {
 const (
 	letter       = 6.7
 	boldLetter   = 7.5
+	wideLetter   = 8.1 // of a short name in DejaVu Sans, with no narrow letters to make up for its wide ones
 	shortestName = 10
 )
 
@@ -77,7 +78,7 @@ func (d *drawing) frame(width, height float64) {
 		for _, l := range d.chart.Lines {
 			longest = max(longest, columns(l.Shown()))
 		}
-		d.right = width - min(float64(longest)*boldLetter+12, width/3.5)
+		d.right = width - min(float64(longest)*wideLetter+12, width/3.5)
 	}
 	d.left = max(d.left, width/14)
 	d.top, d.bottom = 10, height-22

@@ -158,3 +158,36 @@ func TestARoughForecastIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// What is longer than the screen is wide goes on in the next line: of a narrow screen no figure, no advice and no command is cut off.
+func TestNothingOfAnInstanceIsCutOffAtEightyColumns(t *testing.T) {
+	i := sampleFleet().Instances[1]
+	i.Commits, i.Running, i.IO.Bytes, i.IO.Bucket, i.Memory = f(300), f(12), f(5<<20), f(0.25), &watch.Memory{Pool: f(8 << 30), MissShare: f(0.03)}
+	i.Alerts[0].Do = "Change the volume to gp3, which has no bucket, or to a larger gp2, or move what causes the reads to a replica that has room for it."
+	i.Alerts[0].Inputs = "type=gp3 iops=FILL_IN throughput=FILL_IN allocated=FILL_IN"
+	i.Findings = []watch.Finding{{Text: "The performance schema is off: waits are sampled once a second from the list of sessions, and who holds a lock is not shown.", Do: "For exact waits set performance_schema=ON and restart."}}
+	v := view{Palette: terminal.Output{}.Palette(), width: 80}
+	lines := v.instance(i)
+	for _, line := range lines {
+		if lipgloss.Width(line) > 80 {
+			t.Errorf("a line of %d columns: %s", lipgloss.Width(line), line)
+		}
+	}
+	page := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines, "\n"), "\\\n", "\n")), " ")
+	for _, want := range []string{"free 12.0 GiB", "misses 3", "a replica that has room for it.", "plimsoll runbook plan rds/grow-storage --cluster orders -i type=gp3 -i iops=FILL_IN -i throughput=FILL_IN -i allocated=FILL_IN", "who holds a lock is not shown. For exact waits set performance_schema=ON and restart."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+	if !strings.Contains(strings.Join(lines, "\n"), " \\\n    ") {
+		t.Errorf("a command that goes on in the next line is none that a shell takes:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+func TestOneIsNotMany(t *testing.T) {
+	fleet := sampleFleet()
+	fleet.Instances, fleet.Alerts = fleet.Instances[1:2], fleet.Instances[1].Alerts
+	if head := (view{Palette: terminal.Output{}.Palette(), width: 80}).summary(fleet)[0]; !strings.Contains(head, "1 instance  1 alert  ") {
+		t.Errorf("the head is %q", head)
+	}
+}

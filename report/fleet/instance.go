@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"plimsoll/report/quantity"
 	"plimsoll/watch"
 )
@@ -16,7 +18,7 @@ func (v view) instance(i watch.Instance) []string {
 		v.state(i) + v.Dim.Render(fmt.Sprintf("  read %s ago", age(i))),
 	}
 	if i.Why != "" {
-		lines = append(lines, v.Fail.Render(i.Why))
+		lines = append(lines, v.prose(v.Fail, "", i.Why)...)
 	}
 	if alerts := v.alerts(i); len(alerts) > 0 {
 		lines = append(append(lines, ""), alerts...)
@@ -53,15 +55,58 @@ func nonEmpty(all ...string) (some []string) {
 
 func (v view) alerts(i watch.Instance) (lines []string) {
 	for _, a := range i.Alerts {
-		lines = append(lines, v.Fail.Render("! "+a.Summary)+v.Dim.Render("  since "+a.Since.Local().Format("15:04:05")))
+		lines = append(lines, v.prose(v.Fail, "! ", a.Summary)...)
+		lines[len(lines)-1] += v.Dim.Render("  since " + a.Since.Local().Format("15:04:05"))
 		if a.Do != "" {
-			lines = append(lines, "  "+a.Do)
+			lines = append(lines, v.prose(lipgloss.NewStyle(), "  ", a.Do)...)
 		}
 		if command := a.Command(); command != "" {
-			lines = append(lines, "  "+command)
+			lines = append(lines, v.command(command)...)
 		}
 	}
 	return lines
+}
+
+// folded lays parts of a text in lines that are no wider than the screen, but for what is wider by itself. What comes after a line that is full
+// begins with indent, and the full line ends with broken.
+func (v view) folded(parts []string, gap, indent, broken string) (lines []string) {
+	line := ""
+	for n, part := range parts {
+		switch {
+		case n == 0:
+			line = part
+		case lipgloss.Width(line+gap+part+broken) > v.width:
+			lines = append(lines, line+broken)
+			line = indent + part
+		default:
+			line += gap + part
+		}
+	}
+	return append(lines, line)
+}
+
+// prose is a text in as many lines as it takes.
+func (v view) prose(style lipgloss.Style, before, text string) []string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return nil
+	}
+	words[0] = before + words[0]
+	lines := v.folded(words, " ", strings.Repeat(" ", lipgloss.Width(before)), "")
+	for n := range lines {
+		lines[n] = style.Render(lines[n])
+	}
+	return lines
+}
+
+// command is one that a shell takes, in as many lines as it takes.
+func (v view) command(text string) []string {
+	if strings.ContainsAny(text, `'"`) { // a break may be within a word of the shell
+		return []string{"  " + text}
+	}
+	words := strings.Fields(text)
+	words[0] = "  " + words[0]
+	return v.folded(words, " ", "    ", " \\")
 }
 
 func (v view) loadOf(i watch.Instance) []string {
@@ -109,7 +154,7 @@ func (v view) figures(i watch.Instance) []string {
 		add("data", value(i.Disk.Data, quantity.Bytes))
 		add("free", value(i.Disk.Free, quantity.Bytes))
 	}
-	return []string{strings.Join(all, "   ")}
+	return v.folded(all, "   ", "", "")
 }
 
 func (v view) commit(i watch.Instance) []string {
@@ -189,17 +234,18 @@ func (v view) callers(i watch.Instance) []string {
 func (v view) sessions(i watch.Instance) []string {
 	var lines []string
 	for _, s := range i.Sessions[:min(len(i.Sessions), 6)] {
-		lines = append(lines, fmt.Sprintf("  %7s  %-24s %-20s %s", quantity.Duration(time.Duration(s.Seconds)*time.Second), s.Does, s.User+"@"+s.Host, cut(s.Text, max(v.width-60, 20))))
+		lines = append(lines, fmt.Sprintf("  %7s  %-24s %-20s %s", quantity.Duration(time.Duration(s.Seconds)*time.Second), s.Does, watch.Caller{User: s.User, Host: s.Host}, cut(s.Text, max(v.width-60, 20))))
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{v.Bold.Render("Open transactions")}, lines...)
+	return append([]string{v.Bold.Render("Notable sessions")}, lines...)
 }
 
 func (v view) findings(i watch.Instance) (lines []string) {
 	for _, f := range i.Findings {
-		lines = append(lines, v.Unknown.Render("• "+f.Text)+" "+f.Do)
+		lines = append(lines, v.prose(v.Unknown, "• ", f.Text)...)
+		lines = append(lines, v.prose(lipgloss.NewStyle(), "  ", f.Do)...)
 	}
 	return lines
 }

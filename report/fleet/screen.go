@@ -146,7 +146,7 @@ func (v view) summary(f watch.Fleet) []string {
 			load += i.Load.AAS
 		}
 	}
-	head := v.Bold.Render(fmt.Sprintf("⦵ %d instances", len(f.Instances)))
+	head := v.Bold.Render("⦵ " + counted(len(f.Instances), "instance"))
 	if down > 0 {
 		head += "  " + v.Fail.Render(fmt.Sprintf("%d down", down))
 	}
@@ -157,7 +157,7 @@ func (v view) summary(f watch.Fleet) []string {
 		}
 	}
 	if firing > 0 {
-		head += "  " + v.Fail.Render(fmt.Sprintf("%d alerts", firing))
+		head += "  " + v.Fail.Render(counted(firing, "alert"))
 	} else {
 		head += "  " + v.Dim.Render("no alerts")
 	}

@@ -195,18 +195,19 @@ func (v view) state(i watch.Instance) string {
 	}
 	switch {
 	case critical > 0:
-		return v.Fail.Render("! " + alertCount(critical+warnings))
+		return v.Fail.Render("! " + counted(critical+warnings, "alert"))
 	case warnings > 0:
-		return v.Unknown.Render("! " + alertCount(warnings))
+		return v.Unknown.Render("! " + counted(warnings, "alert"))
 	}
 	return v.Pass.Render("✓ up")
 }
 
-func alertCount(n int) string {
+// counted is so many of something.
+func counted(n int, what string) string {
 	if n == 1 {
-		return "1 alert"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d alerts", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // loadBar is how many cells a load of as many sessions as there are cores takes.

@@ -89,6 +89,16 @@ func oneServerTwice(c *threeServers) {
 		}
 		c.must(store.Close())
 	}
+	// A switchover to the primary says that alone, and nothing of its other steps.
+	store, err := durable.Open(c.Context(), durable.Options{Folder: c.TempDir(), Version: journal.Interpreter})
+	c.must(err)
+	s := serviceOn(store, func(context.Context) (*cluster.Cluster, error) {
+		return lab.AsCluster(c.lab, enginemysql.Engine{}, c.deps.Machine), nil
+	})
+	if _, err := begin(c.Context(), s, "mysql/switchover", "to=n1"); err == nil || err.Error() != "step check cannot be checked: n1 is the primary already" {
+		c.Errorf("to the primary: %v", err)
+	}
+	c.must(store.Close())
 }
 
 // forwarder passes connections on to a server, and returns its own address. It ends with the test.

@@ -112,8 +112,8 @@ func (r *runner) refusal() string {
 	}
 	stands := strings.Join(r.assessed.Effects(s), ", ")
 	if i, how := r.assessed.Irrevocable(s); i != nil {
-		return fmt.Sprintf("step %s %s, and cannot be undone; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
-			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", i.Key, how, stands, run, run)
+		return fmt.Sprintf("step %s %s, and %s; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
+			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", i.Key, how, journal.WhyItStays(s, i, "cannot be undone"), stands, run, run)
 	}
 	if !s.Undoing && stands != "" {
 		return fmt.Sprintf("what stays done: %s. plimsoll runbook cancel %s --undo undoes it, plimsoll runbook resume %s continues it, "+

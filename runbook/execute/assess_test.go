@@ -217,3 +217,37 @@ func TestACancellationThatWasCutOffLeavesTheWayForward(t *testing.T) {
 		}
 	}
 }
+
+// refusing is an action that refuses, maybe the whole run.
+type refusing struct{ whole bool }
+
+func (r *refusing) Traits() action.Traits { return action.Traits{} }
+
+func (r *refusing) Act(context.Context, *cluster.Cluster, action.Call) (action.Facts, error) {
+	return nil, nil
+}
+
+func (r *refusing) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
+	return action.CheckResult{}, &hint.PermanentError{Reason: "n1 is the primary already", Whole: r.whole}
+}
+
+// A plan lists what every step says, except after one that refuses the whole run: then nothing else matters.
+func TestAPlanEndsWithTheStepThatRefusesTheWholeRun(t *testing.T) {
+	t.Parallel()
+	for whole, steps := range map[bool]int{false: 2, true: 1} {
+		b := newBench(t)
+		b.Actions = append(b.Actions, action.Action{Name: "test.refuses", Version: 1, About: "Refuses.", New: func() action.Task { return &refusing{whole: whole} }})
+		p, err := b.Prepare(t.Context(), Request{Cluster: "lab1", Book: b.parse(`
+runbook: test/refused
+steps:
+  - {id: check, uses: test.refuses}
+  - {id: act, uses: command, with: {run: "touch DIR/a", check: "test -e DIR/a"}}
+`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Header.Plan.Steps; len(got) != steps || p.Trouble() == nil {
+			t.Errorf("whole %v: %+v, %v", whole, got, p.Trouble())
+		}
+	}
+}

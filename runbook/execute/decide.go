@@ -333,7 +333,7 @@ func undoOf(r *runner, i *journal.Step) *journal.Event {
 	case r.assessed[i.Key] != nil && r.assessed[i.Key].Err == nil && r.assessed[i.Key].Is == journal.Untouched && !r.state.Reversible(i):
 		return &journal.Event{Kind: journal.Undone, Step: i.Key, Reason: "it never acted: nothing was changed"}
 	case !r.state.Reversible(i):
-		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: "it is irreversible", Lasts: true}
+		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: journal.WhyItStays(r.state, i, "it is irreversible"), Lasts: true}
 	}
 	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
 }

@@ -195,6 +195,26 @@ steps:
 	if err != nil || p.Gate.Open() || !strings.Contains(p.Gate.Why, "used name=max_connections, this run uses name=read_only") {
 		t.Errorf("the gate for what was not rehearsed: %+v, %v", p.Gate, err)
 	}
+	// A later one of something else that would not have counted for that either is named only where there is no other.
+	useless := r
+	useless.Inputs, useless.Nothing, useless.Passed = map[string]any{"name": "sync_binlog", "value": "1"}, "its trial was INVALID", false
+	if err := useless.Keep(t.Context(), b.Store, book.Name); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = b.Prepare(t.Context(), of("prod1", "read_only", "ON")); err != nil || !strings.Contains(p.Gate.Why, "used name=max_connections") {
+		t.Errorf("beside one that proved nothing: %+v, %v", p.Gate, err)
+	}
+	useless.Hash, useless.Inputs = "another", nil
+	if err := useless.Keep(t.Context(), b.Store, "test/other"); err != nil {
+		t.Fatal(err)
+	}
+	other := *book
+	other.Name = "test/other"
+	q := of("prod1", "read_only", "ON")
+	q.Book = &other
+	if p, err = b.Prepare(t.Context(), q); err != nil || !strings.Contains(p.Gate.Why, "another text of the runbook, and proved nothing: its trial was INVALID") {
+		t.Errorf("one alone that proved nothing: %+v, %v", p.Gate, err)
+	}
 	if p, err = b.Prepare(t.Context(), of("prod1", "max_connections", "500")); err != nil || !p.Gate.Open() {
 		t.Errorf("the gate for what was rehearsed: %+v, %v", p.Gate, err)
 	}

@@ -42,6 +42,8 @@ type guard struct {
 	since    []time.Time
 	clear    []time.Time
 	breach   []breach // by rail: why, "" while it holds
+	told     []bool   // by rail: a reading has told whether it is breached
+	found    []bool   // by rail: the first such reading found a breach, which may be old: nothing tells how long it has lasted
 	breached string   // the rail that was breached last
 	lately   time.Time
 	at       time.Time
@@ -52,7 +54,7 @@ func newGuard(b *runbook.Runbook, m Meter) *guard {
 	n := len(b.Guardrails)
 	g := &guard{
 		rails: b.Guardrails, runbook: b, proofs: provedMetrics(b), meter: m, began: time.Now(), changed: make(chan struct{}, 1), baseline: map[string]float64{}, samples: map[string]int{},
-		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]breach, n),
+		since: make([]time.Time, n), clear: make([]time.Time, n), breach: make([]breach, n), told: make([]bool, n), found: make([]bool, n),
 	}
 	if known, ok := m.(Baselined); ok {
 		g.given = known.Baseline()
@@ -128,9 +130,14 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 	}
 }
 
-// book turns a reading into a state: a breach counts after For, and is over after being gone for For.
+// book turns a reading into a state: a breach counts after For, and is over after being gone for For. A breach that the first reading
+// finds keeps acts from beginning until it is gone or counts.
 func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
-	before := g.breach[i]
+	before, foundBefore := g.breach[i], g.found[i]
+	if !is.blind {
+		g.found[i] = is.why != "" && (g.found[i] || !g.told[i])
+		g.told[i] = true
+	}
 	if is.why != "" {
 		g.clear[i] = time.Time{}
 		if g.since[i].IsZero() {
@@ -154,7 +161,7 @@ func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
 	if g.breach[i].why != "" && is.why != "" && !is.blind {
 		g.breached, g.lately = rail.Name, now
 	}
-	if (before.why == "") != (g.breach[i].why == "") {
+	if (before.why == "") != (g.breach[i].why == "") || foundBefore != g.found[i] {
 		select {
 		case g.changed <- struct{}{}:
 		default:
@@ -189,10 +196,12 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 		return "the metrics were not read in the last seconds", false
 	}
 	for i, rail := range g.rails {
-		if g.breach[i].why == "" {
-			continue
+		switch {
+		case g.breach[i].why != "":
+			reason = rail.Name + ": " + g.breach[i].why
+		case g.found[i]:
+			reason = fmt.Sprintf("%s: %s was true at the first reading already, and counts after %s", rail.Name, rail.When, rail.For)
 		}
-		reason = rail.Name + ": " + g.breach[i].why
 	}
 	if reason == "" && now.Sub(g.lately) < guardQuiet {
 		reason = fmt.Sprintf("%s: it was breached less than %s ago", g.breached, guardQuiet)
@@ -209,7 +218,7 @@ func (g *guard) holding(now time.Time) (rail string, blind bool) {
 	}
 	rail = g.breached
 	for i := range g.rails {
-		if g.breach[i].why != "" {
+		if g.breach[i].why != "" || g.found[i] {
 			rail, blind = g.rails[i].Name, g.breach[i].blind
 		}
 	}

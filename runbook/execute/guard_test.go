@@ -70,6 +70,51 @@ func TestGuardrailsCountABreachAfterItsTimeAndMissingDataAtOnce(t *testing.T) {
 	}
 }
 
+// Nothing tells how long a breach that the first reading finds has lasted: no act begins until it is gone, or has lasted for as long as it must to count.
+func TestABreachThatTheFirstReadingFindsHoldsTheFirstAct(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const rail = "{name: load, when: db.load > 10, for: 4s, then: stop}"
+	book := b.parse(strings.Replace(guarded, `{name: load, when: "db.load > 2 * baseline.db.load", for: 2s}`, rail, 1))
+	for _, c := range []struct {
+		loads      []float64 // from second to second; below 0: they cannot be read
+		held, stop string    // at each of them: x where it is so
+	}{
+		{[]float64{20, 20, 20, 20, 20}, "xxxxx", "....x"}, // it counts in the end
+		{[]float64{20, 20, 5, 5}, "xx..", "...."},         // gone: there never was one that counts
+		{[]float64{20, 5, 20, 20, 5}, "x....", "....."},   // one that comes later counts after its time alone
+		{[]float64{5, 20, 20, 5}, "....", "...."},
+		{[]float64{-1, 20, 5, 5, 5, 5}, "xxxxxx", "......"}, // no data holds until it was over for its time
+	} {
+		g, now := newGuard(book, nil), time.Unix(1000, 0)
+		var held, stopped strings.Builder
+		for _, load := range c.loads {
+			var err error
+			if load < 0 {
+				err = errors.New("refused")
+			}
+			g.judge(now, map[string]float64{"db.load": load}, err)
+			reason, stop := g.state(now)
+			held.WriteString(mark(reason != ""))
+			stopped.WriteString(mark(stop))
+			if name, blind := g.holding(now); reason != "" && err == nil && c.loads[0] > 10 && (name != "load" || blind) {
+				t.Errorf("%v: held by guardrail %q, blind %v: %s", c.loads, name, blind, reason)
+			}
+			now = now.Add(time.Second)
+		}
+		if held.String() != c.held || stopped.String() != c.stop {
+			t.Errorf("%v: held %s, stopped %s; expected %s, %s", c.loads, held.String(), stopped.String(), c.held, c.stop)
+		}
+	}
+}
+
+func mark(is bool) string {
+	if is {
+		return "x"
+	}
+	return "."
+}
+
 func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -158,6 +203,30 @@ func (d *dial) Read(context.Context) (map[string]float64, error) {
 }
 
 func TestNoActBeginsDuringABreach(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	d := &dial{load: 100}
+	b.Meter = func(*cluster.Cluster) Meter { return d }
+	const rail = "when: db.load > 10, for: 1h, then: stop"
+	run := b.begin(Request{Book: b.parse(strings.Replace(guarded, `when: "db.load > 2 * baseline.db.load", for: 2s`, rail, 1))})
+	e := b.started(run, journal.Command{Do: "run"})
+	b.until(run, func(st *journal.State) bool { return st.Status() == "held" })
+	if st := b.stateOf(run); b.read("a") != "" || len(b.events(run, journal.Intended)) != 0 || !strings.Contains(st.Held, "at the first reading") {
+		t.Errorf("it acted during a breach that was there before it: held by %q", st.Held)
+	}
+	d.set(1, nil)
+	if err := e.Wait(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.stateOf(run); st.Outcome != journal.RunDone {
+		t.Errorf("when the breach is gone: outcome %q", st.Outcome)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNoActBeginsWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	d := &dial{err: errors.New("refused")}

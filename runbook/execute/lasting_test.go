@@ -53,7 +53,7 @@ func (l *lasting) Undo(context.Context, *cluster.Cluster, action.Call) error {
 	return nil
 }
 
-// What lasts once it is done is taken back before, and is irreversible after, whether the journal knows that it was done or not.
+// What lasts once it is done is taken back before, and stays after, whether the journal knows that it was done or not.
 func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 	t.Parallel()
 	for fails, want := range map[string]struct {
@@ -61,7 +61,7 @@ func TestWhatLastsIsTakenBackUntilItIsDone(t *testing.T) {
 		state, why string
 	}{
 		"half-way":   {journal.RunUndone, "none", ""},
-		"at the end": {journal.RunFailed, "done", "undo: it is irreversible once it is done: somebody lives there now"},
+		"at the end": {journal.RunFailed, "done", "undo: there is no undo once it is done: somebody lives there now"},
 		"never":      {journal.RunFailed, "done", ""}, // the cancellation is not taken
 	} {
 		b, state := newBench(t), "none"

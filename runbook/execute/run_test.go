@@ -148,7 +148,7 @@ func TestCancelTakesBackFromTheLastToTheFirst(t *testing.T) {
 	}
 }
 
-func TestAnIrreversibleStepStopsTheTakingBack(t *testing.T) {
+func TestAStepWithoutAnUndoStopsTheTakingBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	run := b.begin(Request{Book: b.parse(`
@@ -160,7 +160,7 @@ steps:
 `)})
 	b.runSession(run, journal.Command{Do: "run"})
 	st := b.runSession(run, journal.Command{Do: "cancel", Undo: true})
-	if want := "step b is done, and cannot be undone; what stays done: a, b, c"; st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, want) {
+	if want := "step b is done, and the runbook has no undo for it; what stays done: a, b, c"; st.Outcome != journal.RunFailed || !strings.Contains(st.Refused, want) {
 		t.Errorf("outcome %q, %q, want %q", st.Outcome, st.Refused, want)
 	}
 	if lease, err := b.Store.Lease(t.Context(), lock.LeaseName("lab1")); err != nil || lease.Holder != run {

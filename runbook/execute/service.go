@@ -153,7 +153,10 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	if h.Plan, err = plan.Make(ctx, q.Book, on, st); err != nil {
 		return nil, s.denied(ctx, on, q.Book, h, err)
 	}
-	p := &Prepared{Header: h, Expected: time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))}
+	p := &Prepared{Header: h}
+	if h.Plan.MayAct() { // else what earlier runs took says nothing of this one
+		p.Expected = time.Duration(s.learn(ctx, q.Book.Name).total(h.Plan) * float64(time.Second))
+	}
 	for _, name := range h.AllClusters() {
 		if s.Shared != nil {
 			p.Shared = append(p.Shared, s.Shared(name)...)
@@ -363,6 +366,11 @@ func (s *Service) GiveBack(ctx context.Context, run string) (bool, error) {
 		advice = fmt.Sprintf("runs from this machine ignore the claim. It is removed once a server accepts writes again: plimsoll runbook plan mysql/failover --cluster %[1]s where the primary is dead, plimsoll runbook plan mysql/promote --cluster %[1]s -i node=NODE where every server answers; then plimsoll runbook resume %[2]s", name, run)
 	}
 	return gave, hint.With(fmt.Errorf("run %s has ended, but %w", run, err), advice)
+}
+
+// Executing says which run a process of the service's store executes on a cluster now; nil if none does. *lock.BusyError.
+func Executing(ctx context.Context, s *Service, cluster string) error {
+	return s.locks().Executing(ctx, cluster)
 }
 
 func (s *Service) locks() *lock.Locks {

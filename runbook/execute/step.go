@@ -272,7 +272,7 @@ func (r *runner) undo(ctx context.Context, on *cluster.Cluster, uses string, inp
 	}
 	err = u.Undo(ctx, on, call)
 	if refusal := (*hint.PermanentError)(nil); task.Traits().Effect == action.Lasting && errors.As(err, &refusal) {
-		return lastingError{fmt.Errorf("it is irreversible once it is done: %w", err)}
+		return lastingError{fmt.Errorf("there is no undo once it is done: %w", err)}
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func (t *Torture) sights(ctx context.Context, p journal.Plan) (_ map[string]stri
 	all := map[string]string{}
 	for _, step := range p.Steps {
 		observed := maps.Clone(step.Observed)
-		if own := t.Request.Book.Step(runbook.IDOf(step.Key)); step.Effect == action.Irreversible && (own == nil || own.Undo == nil) {
+		if own := t.Request.Book.Step(runbook.IDOf(step.Key)); step.Effect.Stays() && (own == nil || own.Undo == nil) {
 			maps.DeleteFunc(observed, func(name string, _ any) bool { return step.Intended[name] == action.Another })
 		}
 		data, err := json.Marshal([]any{step.State, observed})

@@ -97,7 +97,7 @@ func (s *State) TooLate(w Message) string {
 		return ""
 	}
 	if i, how := Assessments(nil).Irrevocable(s); i != nil {
-		return fmt.Sprintf("step %s %s, and cannot be undone: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how)
+		return fmt.Sprintf("step %s %s, and %s: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how, WhyItStays(s, i, "cannot be undone"))
 	}
 	if stands := Assessments(nil).Effects(s); !w.Undo && len(stands) > 0 {
 		return fmt.Sprintf("what stays done: %s; add --undo to undo it, or --leave REASON to release the cluster as it is", strings.Join(stands, ", "))
@@ -131,8 +131,16 @@ func (s *State) Reversible(i *Step) bool {
 	}
 	_, own := task.(action.Undoer)
 	effect := task.Traits().Effect
-	stays := effect == action.Irreversible || effect == action.Lasting && i.Phase == StepDone
+	stays := effect.Stays() || effect == action.Lasting && i.Phase == StepDone
 	return effect == action.None || i.Step.Undo != nil || own && !stays
+}
+
+// WhyItStays says of a step that is not Reversible that nobody wrote an undo for it; the word otherwise, where its action says so itself.
+func WhyItStays(s *State, i *Step, otherwise string) string {
+	if task, err := s.Book.Bind(i.Step.Uses, i.Did); err == nil && task.Traits().Effect == action.NoUndo {
+		return "the runbook has no undo for it"
+	}
+	return otherwise
 }
 
 // UndoWarnings say what undoing the run takes from those who use the cluster, each as the end of "undoing it …".

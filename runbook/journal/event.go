@@ -89,7 +89,7 @@ type Event struct {
 	Blind     bool                `json:"blind,omitempty"`   // Held: because metrics are missing, not because of what they show
 	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be undone
 	Cause     Cause               `json:"cause,omitempty"`   // Failed, Ended: where that is nothing that the change did
-	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did is irreversible
+	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did stays
 	Undo      bool                `json:"undo,omitempty"`    // Stopping: and undo what was done
 	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
 	Past      bool                `json:"past,omitempty"`    // Parked: another run had the cluster since; this one cannot be resumed

@@ -57,7 +57,7 @@ func (e Event) Text() string {
 		}
 		return strings.Join(said, ", ")
 	case Stuck:
-		return "cannot be undone: " + e.Error
+		return "not undone: " + e.Error
 	case Said:
 		return e.Reason
 	case Valued:

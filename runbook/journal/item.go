@@ -40,7 +40,7 @@ type Step struct {
 	Cause    Cause             // of Error, where the change has no part in it
 	Class    string            // of Error, as engine.Class
 	Asks     bool              // a person must look
-	Lasts    bool              // its undo was refused: what it did is irreversible
+	Lasts    bool              // its undo was refused: what it did stays
 	Open     bool              // what was begun may still be under way
 	Reached  string            // how far the act or the undo came that was begun last and has not ended, if that was kept
 	Left     map[string]string // by its undo, and why
@@ -173,7 +173,7 @@ func (i *Step) Approvals() int {
 	return 1
 }
 
-// UndoFailed tells whether the undo of the step was begun, or asked for, and failed. How it stands is not known, unless it is irreversible (Lasts).
+// UndoFailed tells whether the undo of the step was begun, or asked for, and failed. How it stands is not known, unless it is known to stay (Lasts).
 func (i *Step) UndoFailed() bool { return i.Phase == StepDone && i.Asks }
 
 // Over tells whether the step needs nothing more.

@@ -49,6 +49,7 @@ type PlanStep struct {
 	Denied   bool          `json:"denied,omitempty"`   // because the account lacks a privilege; not part of the hash
 
 	Impossible bool `json:"-"` // that is for its inputs, whatever the cluster is like
+	Whole      bool `json:"-"` // that refuses the whole run: the steps after it are not looked at
 	Absent     bool `json:"-"` // that is for something that is not there, such as a table, a variable or a node
 }
 
@@ -81,6 +82,13 @@ func (p Plan) NothingToDo() bool {
 	return idle
 }
 
+// MayAct tells whether a run could do something: a step is needed, or known only later.
+func (p Plan) MayAct() bool {
+	return slices.ContainsFunc(p.Steps, func(s PlanStep) bool {
+		return len(s.Later) > 0 || s.Uses != "" && !s.Idle() && s.State == action.Needed
+	})
+}
+
 // Unasks tells whether an approval is not asked for, since the plan found nothing to do.
 func (p Plan) Unasks(key string) bool {
 	return slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.Key == key && s.Unasked })
@@ -110,7 +118,7 @@ func (p Plan) HashFor(h Header) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Trouble lists why a run that began now would stop, with what to do as its hint. Steps that are refused with the same advice,
+// Trouble lists why a run that began now would stop, with what to do as its hint. Steps that are refused with the same advice, or reason,
 // as those of a rolling group are, stand together.
 func (p Plan) Trouble() error {
 	var all error
@@ -119,7 +127,7 @@ func (p Plan) Trouble() error {
 		switch {
 		case s.State == action.Unknown:
 			all = errors.Join(all, fmt.Errorf("step %s: Plimsoll cannot tell whether it is needed: %s", s.Key, s.Reason))
-		case s.Failed && (s.Advice == "" || !slices.Contains(advice, s.Advice)):
+		case s.Failed && !slices.ContainsFunc(p.Steps[:n], s.failsAs):
 			all = errors.Join(all, p.failed(n))
 			if s.Advice != "" {
 				advice = append(advice, s.Advice)
@@ -141,11 +149,16 @@ type ImpossibleError struct{ Err error }
 func (e *ImpossibleError) Error() string { return e.Err.Error() }
 func (e *ImpossibleError) Unwrap() error { return e.Err }
 
+// failsAs tells whether two steps cannot be checked for the same want: their advice is the same, or, where there is none, their reason.
+func (s PlanStep) failsAs(other PlanStep) bool {
+	return s.Failed && other.Failed && s.Advice == other.Advice && (s.Advice != "" || s.Reason == other.Reason)
+}
+
 // failed says why a step cannot be checked, and which after it cannot either for the same want.
 func (p Plan) failed(n int) error {
 	first, keys, reason := p.Steps[n], []string{p.Steps[n].Key}, p.Steps[n].Reason
 	for _, s := range p.Steps[n+1:] {
-		if first.Advice != "" && s.Failed && s.Advice == first.Advice {
+		if first.failsAs(s) {
 			keys = append(keys, s.Key)
 			if s.Reason != first.Reason {
 				reason = first.Reason + ", and the same for the others"

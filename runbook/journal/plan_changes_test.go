@@ -38,3 +38,22 @@ func TestAPlanOfALookIsNotNothingToDo(t *testing.T) {
 		t.Error("a comparison is nothing to do")
 	}
 }
+
+// How long earlier runs took is said of a plan that could act, not of one whose steps are refused, skipped or done already.
+func TestAPlanThatDoesNothingTakesNoTime(t *testing.T) {
+	step := func(s PlanStep) Plan { return Plan{Steps: []PlanStep{{Key: "go", Approval: "Go?"}, s}} }
+	for what, c := range map[string]struct {
+		plan Plan
+		acts bool
+	}{
+		"refused":     {step(PlanStep{Key: "a", Uses: "x", Failed: true, Reason: "it cannot be 5"}), false},
+		"so already":  {step(PlanStep{Key: "a", Uses: "x", State: action.Satisfied}), false},
+		"skipped":     {step(PlanStep{Key: "a", Uses: "x", State: action.Needed, Skip: true}), false},
+		"needed":      {step(PlanStep{Key: "a", Uses: "x", State: action.Needed}), true},
+		"known later": {step(PlanStep{Key: "a", Uses: "x", Later: []string{"go"}}), true},
+	} {
+		if got := c.plan.MayAct(); got != c.acts {
+			t.Errorf("%s: may act %v", what, got)
+		}
+	}
+}

@@ -21,8 +21,9 @@ type Rehearsal struct {
 	Run         string         `json:"run"`
 	Passed      bool           `json:"passed"`
 	Nothing     string         `json:"nothing,omitempty"` // why its trial taught nothing of the change: it neither counts nor sets the count back
-	At          time.Time      `json:"at"`
-	Hash        string         `json:"hash"` // of the runbook's text
+	At          time.Time      `json:"at"`                // when it was judged
+	Began       time.Time      `json:"began,omitzero"`    // its trial; zero: not known
+	Hash        string         `json:"hash"`              // of the runbook's text
 	Versions    map[string]int `json:"versions"`
 	Inputs      action.Facts   `json:"inputs,omitempty"`
 	Roles       runbook.Roles  `json:"roles,omitempty"`
@@ -52,6 +53,14 @@ func (s *State) Rehearsal(run, trial string, passed bool) Rehearsal {
 		Idle:      !slices.ContainsFunc(s.Items, func(i *Step) bool { return i.Acts }),
 		Untouched: s.Untouched(),
 	}
+}
+
+// When is the time by which a rehearsal is named: that of its trial in lists of results.
+func (r Rehearsal) When() time.Time {
+	if r.Began.IsZero() {
+		return r.At
+	}
+	return r.Began
 }
 
 // SameChange tells whether two rehearsals were of one change on one kind of cluster.

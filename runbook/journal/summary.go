@@ -69,6 +69,20 @@ func ShownPhase(s *State, i *Step) Phase {
 	return phase
 }
 
+// Waiting is what a person reads of a run, or a step, that asks: as JSON it goes on being asking, which scripts read.
+const Waiting = "waiting for approval"
+
+// asks is the status of a run in which a step waits for a person.
+const asks = "asking"
+
+// InWords is the word of a status or a phase as a person reads it.
+func InWords[S ~string](word S) string {
+	if word == asks || word == S(StepAsking) {
+		return Waiting
+	}
+	return string(word)
+}
+
 // NothingChanged is why a run that was cancelled has nothing to undo.
 const NothingChanged = "nothing was changed"
 
@@ -95,7 +109,7 @@ func (s *State) Status() string {
 		return "held"
 	}
 	if len(Asking(s)) > 0 {
-		return "asking"
+		return asks
 	}
 	if s.Events == 0 {
 		return "waiting"

@@ -9,11 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/durable"
+	"plimsoll/hint"
 	"plimsoll/internal/document"
 )
 
@@ -38,7 +40,7 @@ func VerifyEvidence(data []byte) (Proof, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&e); err != nil {
-		return Proof{}, fmt.Errorf("it is not the evidence of a run: %w", err)
+		return Proof{}, notEvidence(data, err)
 	}
 	if e.Format != evidenceFormat {
 		return Proof{}, fmt.Errorf("evidence of format %d, this Plimsoll knows %d", e.Format, evidenceFormat)
@@ -51,6 +53,26 @@ func VerifyEvidence(data []byte) (Proof, error) {
 		p.Key = e.Seal.Key
 	}
 	return p, p.read(e.Entries)
+}
+
+// notEvidence refuses a file that is something else, or was cut off, with the line at which it stops being what plimsoll runbook evidence writes.
+func notEvidence(data []byte, err error) error {
+	text, at := "it is not the evidence of a run", int64(-1)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		at = syntax.Offset
+	}
+	if value := (*json.UnmarshalTypeError)(nil); errors.As(err, &value) {
+		at = value.Offset
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		text += ": it is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		text += ": it ends in the middle"
+	case at >= 0:
+		text += fmt.Sprintf(": line %d is nothing that plimsoll runbook evidence writes", 1+bytes.Count(data[:min(at, int64(len(data)))], []byte("\n")))
+	}
+	return hint.With(errors.New(text), "plimsoll runbook evidence RUN -o FILE writes the evidence of a run")
 }
 
 // check looks whether the file is as it was written.

@@ -48,7 +48,7 @@ func (e *BusyError) Error() string {
 	case e.Status == "running" && !e.Executed:
 		text += ": stopped, no process of this state folder executes it"
 	case e.Status != "":
-		text += ": " + e.Status
+		text += ": " + journal.InWords(e.Status)
 	}
 	return text
 }

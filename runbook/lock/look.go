@@ -15,6 +15,18 @@ type Looker interface {
 	Look(ctx context.Context, cluster string) error
 }
 
+// Executing says which run a process of this store executes on a cluster now, from the store alone; nil if none does. *BusyError.
+func (l *Locks) Executing(ctx context.Context, cluster string) error {
+	lease, err := l.Store.Lease(ctx, LeaseName(cluster))
+	if err != nil || lease.Holder == "" {
+		return err
+	}
+	if some, err := l.Store.Executes(ctx, lease.Holder); err != nil || !some {
+		return err
+	}
+	return l.busy(ctx, cluster, lease)
+}
+
 // Held says which run has a cluster, in this store or by its claim in the cluster itself; nil if none has. It changes nothing.
 // *BusyError, *action.ClaimedError. One that has ended is passed over by whoever takes the cluster: left tells of it, beside an error too.
 func (l *Locks) Held(ctx context.Context, on *cluster.Cluster, name string) (left *Unreleased, err error) {

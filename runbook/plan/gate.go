@@ -89,6 +89,7 @@ func CheckGate(ctx context.Context, store *durable.Store, rules *runbook.Gate, b
 	if err != nil {
 		return g, err
 	}
+	useless := "" // of one of another change that would not count for that either
 	for n := len(records) - 1; n >= 0 && !g.Open(); n-- {
 		var r journal.Rehearsal
 		if err := json.Unmarshal(records[n].Data, &r); err != nil { // it may be one that did not pass: none before it counts
@@ -96,8 +97,13 @@ func CheckGate(ctx context.Context, store *durable.Store, rules *runbook.Gate, b
 			break
 		}
 		why, alike := Differs(r, b, rule, h)
-		if why != "" && g.Why == "" {
-			g.Why = fmt.Sprintf("the one of %s %s", r.At.Local().Format("2006-01-02 15:04"), why)
+		if text := fmt.Sprintf("the one of %s %s", r.When().Local().Format("2006-01-02 15:04"), why); why != "" {
+			switch another, _ := ofAnotherChange(r, b, h); {
+			case another == "" || proves(r) == "":
+				g.Why = cmp.Or(g.Why, text)
+			default:
+				useless = cmp.Or(useless, text+", and "+proves(r))
+			}
 		}
 		if why == failed {
 			break
@@ -111,6 +117,7 @@ func CheckGate(ctx context.Context, store *durable.Store, rules *runbook.Gate, b
 			}
 		}
 	}
+	g.Why = cmp.Or(g.Why, useless)
 	if g.Open() {
 		g.Why = ""
 	}
@@ -122,6 +129,39 @@ const failed = "did not pass"
 
 // Differs says why a rehearsal does not count; of one that does, in what it differs and why that is alike.
 func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h journal.Header) (why string, alike []string) {
+	if why, alike = ofAnotherChange(r, b, h); why != "" {
+		return why, nil
+	}
+	if rule.MaxAge > 0 && time.Since(r.At) > time.Duration(rule.MaxAge) {
+		return "is too old", nil
+	}
+	if why := proves(r); why != "" {
+		return why, nil
+	}
+	for _, s := range h.Plan.Steps {
+		if id := runbook.IDOf(s.Key); s.State == action.Needed && !s.Skip && s.Effect != action.None && slices.Contains(r.Untouched, id) {
+			return fmt.Sprintf("did not execute step %s, which will act here", id), nil
+		}
+	}
+	return "", alike
+}
+
+// proves says why a rehearsal counts for no change at all; "" of one that counts for its own.
+func proves(r journal.Rehearsal) string {
+	switch {
+	case r.Nothing != "":
+		return "proved nothing: " + r.Nothing
+	case !r.Passed:
+		return failed
+	case r.Idle:
+		return "changed nothing: no step had anything to do"
+	}
+	return ""
+}
+
+// ofAnotherChange says why a rehearsal was one of another change, or on another kind of cluster; of one that was not, in what its inputs differ
+// and why that is alike.
+func ofAnotherChange(r journal.Rehearsal, b *runbook.Runbook, h journal.Header) (why string, alike []string) {
 	switch {
 	case r.Hash != h.Hash:
 		return "was a rehearsal of another text of the runbook", nil
@@ -134,23 +174,5 @@ func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h jour
 	case r.Topology != h.Topology:
 		return fmt.Sprintf("ran on a cluster of class %s, this cluster is of class %s", r.Topology, h.Topology), nil
 	}
-	if why, alike = OtherInputs(b, r, h); why != "" {
-		return why, nil
-	}
-	switch {
-	case rule.MaxAge > 0 && time.Since(r.At) > time.Duration(rule.MaxAge):
-		return "is too old", nil
-	case r.Nothing != "":
-		return "proved nothing: " + r.Nothing, nil
-	case !r.Passed:
-		return failed, nil
-	case r.Idle:
-		return "changed nothing: no step had anything to do", nil
-	}
-	for _, s := range h.Plan.Steps {
-		if id := runbook.IDOf(s.Key); s.State == action.Needed && !s.Skip && s.Effect != action.None && slices.Contains(r.Untouched, id) {
-			return fmt.Sprintf("did not execute step %s, which will act here", id), nil
-		}
-	}
-	return "", alike
+	return OtherInputs(b, r, h)
 }

@@ -26,11 +26,15 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 	}
 	var brought []string
 	made := &tablesMade{}
+	whole := false // a step refuses the whole run: those after it are not listed
 	add := func(i *journal.Step) {
+		if whole {
+			return
+		}
 		s, brings := planStep(ctx, b, reading, st, i, nodes, brought, made)
-		p.Steps, brought = append(p.Steps, s), append(brought, brings...)
+		p.Steps, brought, whole = append(p.Steps, s), append(brought, brings...), s.Whole
 	}
-	for n := range b.Steps {
+	for n := 0; n < len(b.Steps) && !whole; n++ {
 		step := &b.Steps[n]
 		if step.Rolling == nil {
 			add(&journal.Step{Key: step.ID, Step: step})
@@ -107,6 +111,9 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		return p, nil
 	}
 	p.Effect = task.Traits().Effect
+	if p.Effect.Stays() && s.Undo != nil {
+		p.Effect = action.Reversible
+	}
 	limited, cancel := context.WithTimeout(ctx, min(s.Timeout, time.Minute))
 	defer cancel()
 	f, err := task.Check(limited, on)
@@ -122,6 +129,8 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	}
 	if err != nil {
 		p.Failed, p.Reason, p.Advice = true, journal.OneLine(err), OnCluster(hint.Of(err), on.Name)
+		refusal := (*hint.PermanentError)(nil)
+		p.Whole = errors.As(err, &refusal) && refusal.Whole
 		p.Denied = engine.ClassOf(err) == engine.Denied
 		p.Absent = engine.ClassOf(err) == engine.Missing || errors.Is(err, cluster.ErrNoNode)
 		made.by(task)

@@ -15,11 +15,12 @@ func TestWhatKeepsARunFromBeginningIsSaidOnce(t *testing.T) {
 		{Key: "each[a].drain", Failed: true, Reason: "no nodetool for a", Advice: "name its machine"},
 		{Key: "each[a].restart", Failed: true, Reason: "no answer"},
 		{Key: "each[b].drain", Failed: true, Reason: "no nodetool for b", Advice: "name its machine"},
+		{Key: "each[c].restart", Failed: true, Reason: "no answer"},
 		{Key: "odd", State: action.Unknown, Reason: "two say so"},
 	}}
 	err := p.Trouble()
 	const want = "steps each[a].drain, each[b].drain cannot be checked: no nodetool for a, and the same for the others\n" +
-		"step each[a].restart cannot be checked: no answer\n" +
+		"steps each[a].restart, each[c].restart cannot be checked: no answer\n" +
 		"step odd: Plimsoll cannot tell whether it is needed: two say so"
 	var advised interface{ Hint() string }
 	if err == nil || err.Error() != want || !errors.As(err, &advised) || advised.Hint() != "name its machine" {

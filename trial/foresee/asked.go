@@ -81,13 +81,14 @@ func GrantsForLoad(ctx context.Context, t *spec.Trial, db engine.Database) ([]Fo
 }
 
 // LockAt says which run has a cluster now, from the cluster itself.
-func LockAt(ctx context.Context, clusterLock lock.ClusterLock, name string) []Foreseen {
+func LockAt(ctx context.Context, t *spec.Trial, clusterLock lock.ClusterLock, name string) []Foreseen {
 	looker, can := clusterLock.(lock.Looker)
 	if !can {
 		return nil
 	}
 	var claimed *action.ClaimedError
 	if err := looker.Look(ctx, name); errors.As(err, &claimed) {
+		claimed.Again = t.Command
 		return []Foreseen{{Of: "lock", Why: claimed.Error(), Do: claimed.Hint()}}
 	}
 	return nil

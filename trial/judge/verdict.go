@@ -20,6 +20,8 @@ type Course struct {
 	Advice  []string       // what would make it so
 	Already []string       // steps that had nothing to do
 	Notes   []string
+
+	Unchanged bool // there was nothing to do at all: one of Invalid says so
 }
 
 // Verdict answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
@@ -30,7 +32,7 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 		Claims: findings, Reasons: []string{}, Notes: c.Notes,
 		Cells: Cells(t, r, t.Options()), Phases: phases(t, r, t.Options()),
 	}
-	v.Verdict = analyze.Overall(findings, c.Invalid)
+	v.Verdict, v.Unchanged = analyze.Overall(findings, c.Invalid), c.Unchanged
 	v.Reasons = append(v.Reasons, c.Already...)
 	if v.OneRound = t.OneRound && len(findings) > 0; v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
 		v.Reasons = append(v.Reasons, OneRound)

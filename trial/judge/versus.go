@@ -53,8 +53,15 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 		v.Notes = append(v.Notes, fmt.Sprintf("the hosts differ: %q and %q", one, other))
 	}
 	for _, r := range []*result.Result{first, second} {
-		if r.Verdict.Partial || r.Verdict.Verdict == analyze.Invalid {
-			v.Notes = append(v.Notes, r.Dir+" is partial or invalid: see its report")
+		var is []string
+		if r.Verdict.Verdict == analyze.Invalid {
+			is = append(is, "INVALID")
+		}
+		if r.Verdict.Partial {
+			is = append(is, "partial")
+		}
+		if len(is) > 0 {
+			v.Notes = append(v.Notes, r.Dir+" is "+strings.Join(is, " and ")+": its report says why")
 		}
 	}
 	return v, nil

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/result"
 
+	"plimsoll/analyze"
 	"plimsoll/hint"
 	"plimsoll/load"
 	"plimsoll/series"
@@ -71,6 +72,15 @@ func TestComparedFiguresAreOfTheSameRounds(t *testing.T) {
 	want := "measure: rounds 3, 4, 5 and 6 are only in " + six.Dir + " and left out; all figures are of rounds 1 and 2 of both results"
 	if !slices.Contains(v.Notes, want) {
 		t.Errorf("no note %q among %q", want, v.Notes)
+	}
+	six.Verdict.Verdict, six.Verdict.Partial, two.Verdict.Verdict, two.Verdict.Partial = analyze.Invalid, false, analyze.Invalid, true
+	if v, err = CompareResults(six, two); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{six.Dir + " is INVALID: its report says why", two.Dir + " is INVALID and partial: its report says why"} {
+		if !slices.Contains(v.Notes, want) {
+			t.Errorf("no note %q among %q", want, v.Notes)
+		}
 	}
 }
 

@@ -37,6 +37,9 @@ func refusedBy(ctx context.Context, t *spec.Trial, call spec.Call, err error, st
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if claimed := (*action.ClaimedError)(nil); errors.As(err, &claimed) {
+		claimed.Again = t.Command
+	}
 	return &abort{answer: analyze.CouldNotRun, reason: fmt.Sprintf("%s: %v", call.Name(), err), advice: journal.OfPlan(hint.Of(err), t.Command), steps: steps}
 }
 

@@ -19,6 +19,7 @@ func tellNotExecuted(r *runner, call spec.Call, st *journal.State) {
 	said := fmt.Sprintf("%s: already done before the run of %s, so not executed", strings.Join(keys, ", "), call.Name())
 	if !st.ActedWithEngine() {
 		r.invalidate("%s: the trial says nothing about the change", said)
+		r.unchanged = true
 		return
 	}
 	if !slices.Contains(r.already, said) {

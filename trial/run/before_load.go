@@ -77,5 +77,5 @@ func lockOfTarget(ctx context.Context, r *runner, e *spec.ExistingCluster) []for
 	if clusterLock == nil {
 		return nil
 	}
-	return foresee.LockAt(ctx, clusterLock, e.Name)
+	return foresee.LockAt(ctx, r.trial, clusterLock, e.Name)
 }

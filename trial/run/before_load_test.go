@@ -39,7 +39,7 @@ func TestAClusterIsAskedBeforeTheLoad(t *testing.T) {
 		{"{max_conections: 200}", "errors == 0", "setting max_conections: this server has no variable max_conections, but max_connections", true},
 		{"{binlog_format: weird}", "errors == 0", "setting binlog_format: binlog_format cannot be weird: valid is one of", true},
 		{"{innodb_flush_log_at_trx_commit: true}", "errors == 0", "setting innodb_flush_log_at_trx_commit: innodb_flush_log_at_trx_commit cannot be true: valid is a whole number from 0 to 3", true},
-		{"{max_connections: 10000000}", "errors == 0", "setting max_connections: max_connections cannot be 10000000: valid is a number from 10 to 100000", true},
+		{"{max_connections: 10000000}", "errors == 0", "setting max_connections: max_connections cannot be 10000000: valid is a whole number from 10 to 100000", true},
 		{"{max_allowed_packet: 100000000}", "errors == 0", "setting max_allowed_packet: the server rounds max_allowed_packet = 100000000 and would run with 99999744", false},
 		{"{}", `'highest("mysql.threads_running") < 1000'`, "", false},
 		{"{}", `'highest("mysql.replica_lag_seconds") < 5'`, "signal mysql.replica_lag_seconds: this server does not show it now", false},

@@ -16,7 +16,7 @@ func conclusion(r *runner, cut error) result.Verdict {
 	for _, note := range judge.LeftOut(r.trial, &r.recording) {
 		r.note("%s", note)
 	}
-	c := judge.Course{Ended: endedBy(r, cut), Partial: cut != nil || r.aborted != nil, Invalid: r.invalid, Already: r.already, Notes: r.notes}
+	c := judge.Course{Ended: endedBy(r, cut), Partial: cut != nil || r.aborted != nil, Invalid: r.invalid, Already: r.already, Unchanged: r.unchanged, Notes: r.notes}
 	if !r.trial.CountsOnly() {
 		c.Advice = r.doubts.advice()
 	}

@@ -33,7 +33,7 @@ func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
 			continue
 		}
 		one := run.state.Rehearsal(run.id, dir, passed)
-		one.Nothing = learnedNothing(v)
+		one.Nothing, one.Began = learnedNothing(v), r.started.UTC()
 		if _, later := sameAs(r.runs.all[i+1:], one); later {
 			continue // they were all done, or the trial had not passed: the last stands for them
 		}

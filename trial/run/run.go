@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"plimsoll/trial/judge"
 	"plimsoll/trial/progress"
 	"plimsoll/trial/spec"
+	"plimsoll/trial/underway"
 
 	"plimsoll/durable"
 	"plimsoll/lab"
@@ -43,11 +45,13 @@ type Options struct {
 // is kept and marked as partial, and the result is returned beside the error; one of a trial that measured nothing says so, and why.
 // Nothing it started is left running.
 func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) (*result.Result, error) {
+	parts.ClusterLock = underway.Telling(parts.ClusterLock, options.Lab.Machine, options.Lab.Home)
 	r := &runner{trial: t, parts: parts, options: options, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
 	var err error
 	if r.folder, err = result.Create(options.Dir, t.Document.Format(), r.started); err != nil {
 		return nil, err
 	}
+	r.underway = begun(ctx, r)
 	r.host = hostFacts(ctx, options.Lab.Machine, options.Lab.Home)
 	for _, f := range t.Faults(parts) {
 		if f.Explain != "" {
@@ -80,10 +84,25 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) 
 		r.folder.Document(result.EnvironmentFile, environmentOf(r)),
 		r.folder.Document(result.VerdictFile, verdict),
 		r.folder.Close(),
+		r.underway.End(context.WithoutCancel(ctx)),
 	)
 	r.observe(progress.Finished{Verdict: verdict})
 	result, openErr := result.Open(options.Dir)
 	return result, errors.Join(runErr, writeErr, openErr)
+}
+
+// begun writes down that the trial runs. It runs, too, where that cannot be written.
+func begun(ctx context.Context, r *runner) *underway.Record {
+	dir, err := filepath.Abs(r.options.Dir)
+	if err != nil || r.options.Lab.Home == "" {
+		return nil
+	}
+	record, err := underway.Begin(ctx, r.options.Lab.Machine, r.options.Lab.Home, underway.Trial{Name: r.trial.Name, Dir: dir, Began: r.started})
+	if err != nil {
+		r.options.Log.Warn("should this process be killed, nobody will be told", "error", err)
+		return nil
+	}
+	return record
 }
 
 // runner is a trial that runs.
@@ -93,6 +112,8 @@ type runner struct {
 	options Options
 	folder  *result.Writer
 	started time.Time
+
+	underway *underway.Record // nil: it could not be written
 
 	watching  sync.Mutex                  // the observer is told one thing at a time
 	servers   map[string]*servers         // by data set
@@ -109,6 +130,7 @@ type runner struct {
 	notes     []string
 	invalid   []string
 	already   []string        // steps that had nothing to do, so that the trial shows nothing of them
+	unchanged bool            // a change had nothing to do at all
 	doubts    doubts          // of phases in which nothing was done to the cluster
 	admitted  doubts          // of changes
 	noise     bool            // was looked at

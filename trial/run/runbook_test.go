@@ -156,7 +156,7 @@ func TestATrialOfAChangeThatHadNothingToDoIsInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := result.Verdict
-	if v.Verdict != analyze.Invalid || len(v.Reasons) == 0 || !strings.Contains(v.Reasons[0], "index: already done before the run of test/already, so not executed") {
+	if v.Verdict != analyze.Invalid || !v.Unchanged || len(v.Reasons) == 0 || !strings.Contains(v.Reasons[0], "index: already done before the run of test/already, so not executed") {
 		t.Errorf("%s: %q", v.Verdict, v.Reasons)
 	}
 	records, err := store.Records(t.Context(), "rehearsal", "test/already")

@@ -98,7 +98,8 @@ func targetIsFree(ctx context.Context, r *runner) (err error) {
 	look := action.Claim{Cluster: e.Name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.options.BreakLock != ""}
 	var claimed *action.ClaimedError
 	if err := clusterLock.Claim(ctx, look); errors.As(err, &claimed) {
-		return lockedTarget{claimed, r.trial.Command}
+		claimed.Again = r.trial.Command
+		return lockedTarget{claimed}
 	} else if err != nil {
 		return nil //nolint:nilerr // who cannot be asked now is asked again by the run, which says what is wrong
 	}
@@ -109,13 +110,15 @@ func targetIsFree(ctx context.Context, r *runner) (err error) {
 // lockedTarget refuses a target that another run has.
 type lockedTarget struct {
 	*action.ClaimedError
-	again string // the command that runs the trial again
 }
 
 // Hint says what to do.
 func (l lockedTarget) Hint() string {
-	if l.Expired {
-		return "its process died: " + l.again + " --break-lock REASON takes over the target"
+	switch {
+	case l.Died != 0:
+		return l.ClaimedError.Hint()
+	case l.Expired:
+		return "its process died: " + l.Again + " --break-lock REASON takes over the target"
 	}
 	return "wait for it to end"
 }

@@ -80,6 +80,9 @@ func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) 
 		r.observe(progress.Stage{Doing: doing, Detail: text, Share: -1})
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: strings.TrimSpace(asked.Product + " " + asked.Version), Share: -1})
+	if err := r.underway.Makes(ctx, asked.Name); err != nil {
+		r.options.Log.Warn("should this process be killed, its cluster will not be known as its own", "error", err)
+	}
 	cluster, err := lab.Up(ctx, asked, deps)
 	if err != nil {
 		return nil, fmt.Errorf("start the cluster: %w", err)

@@ -47,7 +47,11 @@ func (s *Step) UnmarshalDocument(n *document.Node) error {
 		s.Phase, s.Length = name, d
 		return nil
 	}
-	return document.UnknownKey(first, append([]string{"run"}, stretches...))
+	p := document.UnknownKey(first, append([]string{"run"}, stretches...))
+	if first.Key == "uses" {
+		p.Hint = `did you mean "run"? uses stands in the steps of a runbook`
+	}
+	return p
 }
 
 // Prepare is what is done to a cluster before the load begins, in order.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"strings"
 	"time"
 
@@ -172,17 +171,6 @@ func (c *ringChanges) setup(ctx context.Context, now time.Time, r *watch.Reading
 	}
 	r.Changes = append(r.Changes, c.peers.turn(now, all)...)
 	return nil
-}
-
-// secret is what a setting is called that may hold a secret, or a parameter in its value, which may be a map.
-var secret = regexp.MustCompile(`(?i)passw|passwd|secret|token|credential|private_?key`)
-
-// withoutSecrets leaves out the values of a setting that may hold a secret: a change is kept, shown and sent on.
-func withoutSecrets(c watch.Change) watch.Change {
-	if secret.MatchString(c.What) || secret.MatchString(c.From) || secret.MatchString(c.To) {
-		c.From, c.To = "", ""
-	}
-	return c
 }
 
 // schema reads the keyspaces, the definitions of tables by a hash of their rows, and how large tables are.

@@ -33,7 +33,7 @@ type server struct {
 	cores   int
 	numbers map[string]bool // of our connections
 	lacks   map[string]bool // asked once: the server does not show it
-	seldom  []watch.Finding // what is read less often than usual
+	notes   []watch.Finding // of the connection that is not quick
 }
 
 // greet says to a server how it may treat our connection. Each server knows some of it.
@@ -119,17 +119,17 @@ func (s *server) lacking(what string) bool {
 	return s.lacks[what]
 }
 
-// found notes what is read less often than usual.
-func (s *server) found(seldom []watch.Finding) {
+// found notes what people should know: what is read less often than usual, and own SQL that failed.
+func (s *server) found(notes []watch.Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seldom = seldom
+	s.notes = notes
 }
 
 func (s *server) findings() []watch.Finding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.seldom
+	return s.notes
 }
 
 // watching is what our looking costs.

@@ -14,11 +14,11 @@ const mostCallers = 10
 const samplesApart = 10
 
 // callers are the accounts whose sessions were seen at work, by how often.
-func (s *sampledStatements) callers() []watch.Caller {
+func (s samples) callers() []watch.Caller {
 	by := map[watch.Caller]float64{}
-	for _, sessions := range s.seen {
-		for _, one := range sessions {
-			by[watch.Caller{User: one.user, Host: one.host}] += 1 / float64(len(s.seen))
+	for _, look := range s {
+		for _, one := range look.sessions {
+			by[watch.Caller{User: one.user, Host: one.host}] += 1 / float64(len(s))
 		}
 	}
 	all := make([]watch.Caller, 0, len(by))
@@ -32,7 +32,7 @@ func (s *sampledStatements) callers() []watch.Caller {
 
 // addSampled writes the load by account, and by statement where the server does not count it itself, of the samples since the last time.
 func (q *quick) addSampled(now time.Time, r *watch.Reading) {
-	fresh := q.sampled.latest()
+	fresh := q.sampled.written()
 	for _, c := range fresh.callers() {
 		r.Add(now, "plimsoll_user_aas", c.AAS, "user", c.User, "host", c.Host)
 	}

@@ -56,3 +56,42 @@ func TestLoadByAccountOfAServerInDistress(t *testing.T) {
 		t.Errorf("%d readings in a minute, want 6", readings)
 	}
 }
+
+// While a server is not polled for long, nothing is known of its sessions: those of before are not of the minute in which it is read again.
+func TestWhatWasBeforeALongPauseIsNotNow(t *testing.T) {
+	var s sampled
+	var l load
+	counters := &rates{now: map[string]float64{"threads_connected": 9}}
+	at := time.Unix(1_000_000, 0)
+	read := func(users ...string) {
+		at = at.Add(time.Second)
+		var sessions []session
+		for _, user := range users {
+			sessions = append(sessions, session{user: user, class: "cpu", digest: "of " + user})
+		}
+		s.turn(at, sessions)
+		l.turn(at, sessions, nil, counters)
+	}
+	for range 8 {
+		read("before", "before", "before")
+	}
+	at = at.Add(time.Minute)
+	read("now")
+	if got := s.last.callers(); len(got) != 1 || got[0] != (watch.Caller{User: "now", AAS: 1}) {
+		t.Errorf("a minute later the accounts of the last minute are %+v", got)
+	}
+	if got := s.last.top(); len(got) != 1 || got[0].Digest != "of now" {
+		t.Errorf("a minute later the statements of the last minute are %+v", got)
+	}
+	if got := l.picture().AAS; got != 1 {
+		t.Errorf("a minute later the load is %v, want 1", got)
+	}
+	if got := len(s.fresh); got != 9 {
+		t.Errorf("%d samples wait to be written, want 9: pauses come again and again, and there would never be ten", got)
+	}
+	at = at.Add(time.Hour)
+	read("now")
+	if got := s.written().callers(); len(got) != 1 || got[0] != (watch.Caller{User: "now", AAS: 1}) {
+		t.Errorf("an hour later the accounts of the reading are %+v", got)
+	}
+}

@@ -63,7 +63,7 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 			continue
 		}
 		all[name] = value
-		if v, ok := numeric(value); ok {
+		if v, ok := numeric(value); ok && !holdsSecret(name) {
 			r.Add(now, "mysql_global_variables_"+metricName(name), v)
 		}
 	}
@@ -84,7 +84,7 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 		if change.What == "version" {
 			change.Kind = "version"
 		}
-		r.Changes = append(r.Changes, change)
+		r.Changes = append(r.Changes, withoutSecretValues(change))
 	}
 	return nil
 }

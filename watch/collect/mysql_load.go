@@ -56,13 +56,17 @@ WHERE SUM_TIMER_WAIT > 0 AND USER IS NOT NULL AND USER NOT IN ('event_scheduler'
 	return t, nil
 }
 
-// window is over how many readings the picture's load is a mean.
-const window = 15
+// window is over how many readings the picture's load is a mean, unless more than longestWindow lies between two of them.
+const (
+	window        = 15
+	longestWindow = window * time.Second
+)
 
 // load is the average number of active sessions by wait.
 type load struct {
 	latest  []watch.Wait // of the last reading
 	history [][]watch.Wait
+	turned  time.Time       // at the last reading
 	shown   map[string]bool // classes that were shown once: their series go on at 0, or PromQL would see the last value for minutes
 	exact   bool
 	before  *total
@@ -73,6 +77,10 @@ type load struct {
 
 // turn books a reading: the sum of all statements' time if the server counts it, else how many were seen.
 func (l *load) turn(now time.Time, sessions []session, t *total, counters *rates) {
+	if now.Sub(l.turned) > longestWindow { // of a server that was not polled, what was before is not now
+		l.history, l.sampled = nil, nil
+	}
+	l.turned = now
 	seen := map[string]float64{}
 	for _, s := range sessions {
 		seen[s.class]++

@@ -17,7 +17,7 @@ type quick struct {
 	counters  rates // of the status
 	load      load
 	shape     shape
-	sampled   sampledStatements
+	sampled   sampled
 	long      bool // some statement is longer than the short list of sessions shows
 	commits   commits
 	syncs     float64             // sync_binlog
@@ -97,7 +97,7 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 	if q.cores > 0 {
 		r.Add(now, "plimsoll_cores", float64(q.cores))
 	}
-	q.sampled.turn(sessions)
+	q.sampled.turn(now, sessions)
 	if io, _ := q.io(); io.IOPS != nil {
 		r.Add(now, "plimsoll_iops", *io.IOPS)
 	}
@@ -118,13 +118,13 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 		}
 		show = append(show, detail)
 	}
-	if q.sampled.fresh >= samplesApart { // also of a server in distress, of which less is read: no query is needed
+	if len(q.sampled.fresh) >= samplesApart { // also of a server in distress, of which less is read: no query is needed
 		q.addSampled(now, &r)
 	}
 	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {
 		r.Changes = append(r.Changes, watch.Change{At: now, Kind: "restart", What: "server", To: now.Add(-time.Duration(up) * time.Second).UTC().Format(time.RFC3339)})
 	}
-	seen, callers := q.sampled.top(), q.sampled.callers()
+	seen, callers := q.sampled.last.top(), q.sampled.last.callers()
 	show = append(show, func(i *watch.Instance) {
 		i.Load, i.Callers = &picture, callers
 		if len(i.Statements) == 0 || i.Statements[0].Source == "samples" {

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"plimsoll/watch"
@@ -32,6 +33,11 @@ func (s *slow) ExtraTime() (sum time.Duration) {
 	return sum
 }
 
+// findingsNow are what people should know of what is read here.
+func (s *slow) findingsNow() []watch.Finding {
+	return slices.Concat(s.digests.finding(), s.own.findings())
+}
+
 // Collect implements watch.Collector.
 func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
 	var r watch.Reading
@@ -49,10 +55,14 @@ func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	for n, q := range due {
 		err := s.run(ctx, q, now, &r)
 		r.Add(now, "plimsoll_own_query_failed", oneIf(err != nil), "query", q.Name)
+		s.own.ended(q, err)
 		if lost(err) {
 			s.own.again(due[n+1:])
 			return r, err
 		}
+	}
+	if len(due) > 0 {
+		s.found(s.findingsNow())
 	}
 	if level < watch.TenSeconds {
 		return r, nil

@@ -13,29 +13,48 @@ import (
 // mostStatements are kept of an instance, by load.
 const mostStatements = 20
 
-// sampledStatements are the statements that were seen under way in the last minute, by how often.
-type sampledStatements struct {
-	seen  [][]session
-	fresh int // samples of which no series was written yet
+// samples are the sessions that were seen under way, look by look.
+type samples []look
+
+type look struct {
+	at       time.Time
+	sessions []session
 }
 
-func (s *sampledStatements) turn(sessions []session) {
-	s.seen = append(s.seen, sessions)
-	s.seen = s.seen[max(len(s.seen)-60, 0):]
-	s.fresh = min(s.fresh+1, len(s.seen))
+// since are the samples that were not taken before a time.
+func (s samples) since(at time.Time) samples {
+	n := slices.IndexFunc(s, func(one look) bool { return !one.at.Before(at) })
+	if n < 0 {
+		return nil
+	}
+	return s[n:]
 }
 
-// latest are the samples of which no series was written yet; they count as written.
-func (s *sampledStatements) latest() *sampledStatements {
-	fresh := &sampledStatements{seen: s.seen[len(s.seen)-s.fresh:]}
-	s.fresh = 0
+// sampled are the samples of the last minute, and those of which no series was written yet.
+type sampled struct{ last, fresh samples }
+
+// oldestSample is how old a sample may become of which no series was written: while a server is not polled for a while again and again, ten of them
+// take some minutes. What is older is of another time than the reading that it would be written with.
+const oldestSample = 5 * time.Minute
+
+func (s *sampled) turn(now time.Time, sessions []session) {
+	one := look{now, sessions}
+	s.last = append(s.last, one).since(now.Add(-time.Minute))
+	s.fresh = append(s.fresh, one).since(now.Add(-oldestSample))
+}
+
+// written are the samples of which no series was written yet; from then on they are.
+func (s *sampled) written() samples {
+	fresh := s.fresh
+	s.fresh = nil
 	return fresh
 }
 
-func (s *sampledStatements) top() []watch.Statement {
+// top are the statements that were seen under way, by how often.
+func (s samples) top() []watch.Statement {
 	by := map[string]*watch.Statement{}
-	for _, sessions := range s.seen {
-		for _, one := range sessions {
+	for _, look := range s {
+		for _, one := range look.sessions {
 			if one.digest == "" {
 				continue
 			}
@@ -44,7 +63,7 @@ func (s *sampledStatements) top() []watch.Statement {
 				st = &watch.Statement{Digest: one.digest, Text: one.text, Database: one.database, Source: "samples"}
 				by[one.digest] = st
 			}
-			st.AAS += 1 / float64(len(s.seen))
+			st.AAS += 1 / float64(len(s))
 		}
 	}
 	return largest(by)
@@ -116,7 +135,7 @@ FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT 
 		return nil, nil
 	}
 	s.digests.answered(time.Since(begun) - s.server.meter.least())
-	s.found(s.digests.finding())
+	s.found(s.findingsNow())
 	over := now.Sub(s.digests.at).Seconds()
 	latest := make(map[string]digest, rows.Rows)
 	by := map[string]*watch.Statement{}

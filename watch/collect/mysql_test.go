@@ -125,7 +125,7 @@ func (w *watched) knownLoad(source string) {
 			}
 		})
 	}
-	w.readers[0].(*quick).sampled.latest() // what was sampled before is not of this load
+	w.readers[0].(*quick).sampled.written() // what was sampled before is not of this load
 	var aas []float64
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -260,7 +260,7 @@ func (w *watched) longStatement() {
 	}()
 	q := w.readers[0].(*quick)
 	seen := func() bool {
-		latest := q.sampled.seen[len(q.sampled.seen)-1]
+		latest := q.sampled.last[len(q.sampled.last)-1].sessions
 		return slices.ContainsFunc(latest, func(s session) bool { return strings.Contains(strings.ToLower(s.text), "the_last") })
 	}
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -270,7 +270,7 @@ func (w *watched) longStatement() {
 			break
 		}
 		if time.Now().After(end) {
-			w.t.Fatalf("a long statement is not seen whole: %+v", q.sampled.seen[len(q.sampled.seen)-1])
+			w.t.Fatalf("a long statement is not seen whole: %+v", q.sampled.last[len(q.sampled.last)-1])
 		}
 	}
 	w.read(watch.TenSeconds)

@@ -84,6 +84,32 @@ func (q Query) On(i watch.Instance) bool {
 type own struct {
 	queries []Query
 	next    []time.Time
+	failed  map[string]string // why, by name, of those that failed the last time
+}
+
+// ended books how a query ended.
+func (o *own) ended(q Query, err error) {
+	if err == nil {
+		delete(o.failed, q.Name)
+		return
+	}
+	if o.failed == nil {
+		o.failed = map[string]string{}
+	}
+	o.failed[q.Name] = err.Error()
+}
+
+// findings tell of the queries that failed the last time.
+func (o *own) findings() (all []watch.Finding) {
+	for _, q := range o.queries {
+		if why, failed := o.failed[q.Name]; failed {
+			all = append(all, watch.Finding{
+				Code: "own-query-failed", Text: "Query " + q.Name + " of the watch's settings failed here: " + why,
+				Do: "Correct it in watch.yaml, or say there under only_on which instances it is for.",
+			})
+		}
+	}
+	return all
 }
 
 func (o *own) due(now time.Time) (all []Query) {

@@ -22,8 +22,13 @@ type rate struct {
 }
 
 // add takes the mean IOPS of a stretch of time. One of several minutes counts as one minute: how those differed from one another it does not tell.
+// Parts of it are mixed with none of what came before, or minutes that are mixtures of two readings would differ less than the load does.
 func (r *rate) add(iops float64, over time.Duration) {
-	over = min(over, time.Minute)
+	if over >= time.Minute {
+		r.now, r.over = iops, time.Minute
+		r.turn()
+		return
+	}
 	for over > 0 {
 		part := min(over, time.Minute-r.over)
 		over -= part
@@ -32,10 +37,15 @@ func (r *rate) add(iops float64, over time.Duration) {
 		if r.over < time.Minute {
 			return
 		}
-		r.minutes = append(r.minutes, r.now)
-		r.minutes = r.minutes[max(0, len(r.minutes)-mostMinutes):]
-		r.now, r.over = 0, 0
+		r.turn()
 	}
+}
+
+// turn ends a minute.
+func (r *rate) turn() {
+	r.minutes = append(r.minutes, r.now)
+	r.minutes = r.minutes[max(0, len(r.minutes)-mostMinutes):]
+	r.now, r.over = 0, 0
 }
 
 // mean is the load of now, and half of the width of its 95 % interval; the latter is infinite before five minutes were seen.

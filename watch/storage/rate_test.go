@@ -88,6 +88,22 @@ func TestOneReadingIsNotManyMinutes(t *testing.T) {
 	}
 }
 
+// A load that goes up and down is no steady one because it is read less than once a minute.
+func TestALoadThatIsReadSeldomIsNoSteadyOne(t *testing.T) {
+	m := NewModel(Volume{Type: "gp2", GiB: 100})
+	at := time.Unix(0, 0)
+	m.Observe(at, 1000)
+	at = at.Add(30 * time.Second) // so that each minute of the clock has a part of two readings
+	s := m.Observe(at, 1000)
+	for n := range 12 {
+		at = at.Add(90 * time.Second)
+		s = m.Observe(at, []float64{600, 1400}[n%2])
+	}
+	if !s.Empties || s.Margin < 0.2 {
+		t.Errorf("the load goes up and down between 600 and 1,400, and the forecast is %+v", s)
+	}
+}
+
 func TestStudentsQuantiles(t *testing.T) {
 	for freedom, want := range map[float64]float64{4: 2.7764, 9: 2.2622, 19: 2.0930, 59: 2.0010} {
 		if got := student(freedom); math.Abs(got/want-1) > 0.01 {

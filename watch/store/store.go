@@ -72,7 +72,7 @@ func Open(folder string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, hint.With(fmt.Errorf("open the series in %s: %w", folder, err), "if plimsoll serve or plimsoll watch records with this state folder already, its page shows the same, and plimsoll watch --once reads the present state without recording; otherwise stop the other process")
 	}
-	return &Store{reader: newReader(db, o.Log), db: db, refs: map[string]reference{}}, nil
+	return &Store{reader: newReader(chunkwise{db}, o.Log), db: db, refs: map[string]reference{}}, nil
 }
 
 // Close writes what is only in memory and gives the folder back.

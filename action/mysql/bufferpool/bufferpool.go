@@ -17,7 +17,7 @@ func Actions() []action.Action {
 
 // onServer is what every action here takes.
 type onServer struct {
-	Node string `yaml:"node" doc:"The node. Default: the first, which is the primary."`
+	Node string `yaml:"node" doc:"The node. Default: the primary."`
 }
 
 // use opens a session of its own for f.

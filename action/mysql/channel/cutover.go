@@ -85,6 +85,18 @@ func (s *serverPair) close() { closeAll(s.from, s.to) }
 // moved tells whether the writes have moved, whatever is still to be done afterwards.
 func (s *serverPair) moved() bool { return s.fromStill && !s.toStill }
 
+// closedAgain tells whether the new server took writes once and refuses them now, as it may after a restart: it forgets its source only when it
+// takes writes.
+func (s *serverPair) closedAgain() bool {
+	return s.fromStill && s.toStill && s.forward == nil && s.backward != nil
+}
+
+// mayHaveMoved tells whether the new server takes writes, or may have until a restart closed it: both servers refuse them, and the way back, which
+// is prepared before it takes any, is there.
+func (s *serverPair) mayHaveMoved() bool {
+	return s.moved() || s.fromStill && s.toStill && s.backward != nil
+}
+
 // writes names who takes writes.
 func (s *serverPair) writes() string {
 	switch {
@@ -132,7 +144,7 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 		return &hint.PermanentError{Reason: fmt.Sprintf(format, args...), Advice: advice}
 	}
 	switch {
-	case s.moved():
+	case s.moved(), s.closedAgain():
 		return nil // it was interrupted: what is left is to be done
 	case s.forward == nil:
 		return refuse(fmt.Sprintf("mysql/external-replica -i source=%s -i replica=%s makes it a replica, from a snapshot; with -i snapshot=restored it attaches a server that holds a copy already", s.from.name, s.to.name),
@@ -202,6 +214,19 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 		if err := c.noOther(ctx, on, call, s.to, "plimsoll runbook resume RUN"); err != nil {
 			return nil, err
 		}
+	}
+	switch {
+	case s.moved():
+	case s.closedAgain(): // it has rows that the old server may lack
+		err := s.to.takeWrites(ctx)
+		on.RolesChanged()
+		if err != nil {
+			return nil, err
+		}
+	default:
+		if err := c.returnRows(ctx, call, s); err != nil {
+			return nil, err
+		}
 		if err := s.approach(ctx, call); err != nil {
 			return nil, err
 		}
@@ -217,6 +242,28 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 	}
 	call.Progress(0.9, "completing")
 	return out, c.complete(ctx, s)
+}
+
+// returnRows has the old server replicate what the new one may have accepted: an attempt that was cut off had prepared the way back, and the new server
+// may have taken writes until a restart closed it. Nobody accepts writes meanwhile.
+func (c *cutover) returnRows(ctx context.Context, call action.Call, s *serverPair) error {
+	if !s.mayHaveMoved() {
+		return nil
+	}
+	call.Progress(0.05, "replicating what "+s.to.name+" may have accepted")
+	ctx, cancel := context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))
+	defer cancel()
+	err := error(nil)
+	if !s.backward.Runs() {
+		err = s.from.run(ctx, s.backward.Name)
+	}
+	if err == nil {
+		err = awaitLevel(ctx, s.from, s.to, *s.backward)
+	}
+	if err != nil {
+		return fmt.Errorf("%s may have accepted writes, and %s does not receive them from it, so that both stay read-only: %w", s.to.name, s.from.name, err)
+	}
+	return nil
 }
 
 // approach brings the replica up to its source before anybody has to wait for it.
@@ -291,17 +338,17 @@ func (s *serverPair) prepareWayBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.backward != nil { // of an attempt that was cut off; MariaDB sets no position while it runs
+		if err := s.from.drop(ctx, s.backward.Name); err != nil {
+			return err
+		}
+	}
 	if !s.forward.GTID {
 		if by.Place, err = s.to.end(ctx); err != nil {
 			return err
 		}
 	} else if err := sameState(ctx, s.from, s.to); err != nil {
 		return err
-	}
-	if s.backward != nil {
-		if err := s.from.drop(ctx, s.backward.Name); err != nil {
-			return err
-		}
 	}
 	return s.from.follow(ctx, s.to, s.forward.Name, by)
 }
@@ -417,7 +464,7 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 			return err
 		}
 	}
-	if !s.moved() {
+	if !s.mayHaveMoved() {
 		return s.stay(ctx)
 	}
 	if s.backward != nil && !s.backward.Runs() {

@@ -2,6 +2,8 @@ package channel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +57,7 @@ func external(w fixture) {
 	})
 	w.sub("cut-over, and the new server stays read-only", lockLost)
 	w.sub("cut-over, and the new server hangs", hangsAtItsOpening)
+	w.sub("cut-over, and the new server is closed by a restart", closedByARestart)
 	gap := w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
 	w.comes(ws)
 	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
@@ -113,6 +116,60 @@ func lockLost(w fixture) {
 		if v := w.value(node, "SELECT @@GLOBAL.read_only"); refuses != (v != "0" && v != "OFF") {
 			w.Errorf("%s: read_only is %s", node, v)
 		}
+	}
+}
+
+// closedByARestart has a cut-over cut off after the new server has taken a write that the old one has not received, and the new server refuse writes since,
+// as after a restart: nobody writes, and the newest row is there alone. Whether the run is undone or goes on, the row is kept, and the replica follows.
+func closedByARestart(w fixture) {
+	const with = `{from: n1, to: n2, max_gap: 5m}`
+	c := w.task(cutOver, with).(*cutover)
+	id := 700_000
+	cutOff := func(completed bool) action.Call {
+		w.Helper()
+		f, err := c.Check(w.Context(), w.on.ReadOnly())
+		if err != nil {
+			w.Fatal(err)
+		}
+		pair, err := c.look(w.Context(), w.on)
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer pair.close()
+		err = errors.Join(pair.from.keepReadOnly(w.Context(), true), c.prepare(w.Context(), pair))
+		if completed {
+			err = errors.Join(err, pair.to.drop(w.Context(), pair.forward.Name))
+		}
+		if err = errors.Join(err, pair.to.takeWrites(w.Context())); err != nil {
+			w.Fatal(err)
+		}
+		id++
+		w.do("n2", fmt.Sprintf("INSERT INTO app1.many (id, v, k) VALUES (%d, 'newest', 1)", id), "SET GLOBAL read_only = ON")
+		return call(f)
+	}
+	ends := func(writable, replica string) {
+		w.Helper()
+		if v := w.value(writable, "SELECT @@GLOBAL.read_only"); v != "0" && v != "OFF" {
+			w.Errorf("%s does not accept writes: read_only is %s", writable, v)
+		}
+		if v := w.value(replica, "SELECT @@GLOBAL.read_only"); v == "0" || v == "OFF" {
+			w.Errorf("%s accepts writes", replica)
+		}
+		for _, node := range []string{writable, replica} {
+			w.eventually(node, fmt.Sprintf("SELECT COUNT(*) FROM app1.many WHERE id = %d", id), "1")
+		}
+		w.do(writable, fmt.Sprintf("DELETE FROM app1.many WHERE id = %d", id))
+		w.eventually(replica, fmt.Sprintf("SELECT COUNT(*) FROM app1.many WHERE id = %d", id), "0")
+	}
+	for _, completed := range []bool{false, true} {
+		if err := c.Undo(w.Context(), w.on, cutOff(completed)); err != nil {
+			w.Fatalf("undo, with the channel removed %v: %v", completed, err)
+		}
+		ends("n1", "n2")
+		cutOff(completed)
+		w.act(cutOver, with)
+		ends("n2", "n1")
+		w.act(cutOver, `{from: n2, to: n1, max_gap: 5m}`)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"plimsoll/hint"
 	"plimsoll/infra/local"
 	"plimsoll/internal/labtest"
+	"plimsoll/internal/poll"
 	"plimsoll/lab"
 )
 
@@ -76,6 +77,23 @@ func (w fixture) value(node, query string) string {
 		return err.Error()
 	}
 	return v
+}
+
+// eventually expects that a query soon has a value.
+func (w fixture) eventually(node, query, want string) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+	defer cancel()
+	got := ""
+	err := poll.Until(ctx, 100*time.Millisecond, func() (string, error) {
+		if got = w.value(node, query); got == want {
+			return "", nil
+		}
+		return "it replicates", nil
+	})
+	if err != nil {
+		w.Fatalf("%s: %s is %s, want %s: %v", node, query, got, want, err)
+	}
 }
 
 // task binds an action's inputs.

@@ -38,6 +38,12 @@ func refuseCandidate(ctx context.Context, s *server, is engine.ReplicationStatus
 	return canLead(ctx, s)
 }
 
+// refuseWritable refuses to make another server the primary beside a replica that lets clients write.
+func refuseWritable(p peer, why string) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s, and two servers would accept writes afterwards", p.name, p.despite(), why),
+		Advice: fmt.Sprintf("make %s read-only, %s, then try again", p.name, closing)}
+}
+
 var checkSwitchoverAction = action.Action{
 	Name: "mysql.check-switchover", Version: 1,
 	About: "Checks that a switchover can complete without losing transactions, refuses with the reason if it cannot, and waits until the replica has almost caught up.",
@@ -103,7 +109,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, &hint.PermanentError{Reason: w.From + " is not the primary", Advice: "find out which node is: plimsoll lab list, or ask the servers"}
 	}
 	if w.From == w.To {
-		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica"}
+		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica", Whole: true}
 	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err
@@ -124,6 +130,11 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		}
 		if err := (link{s, from}).refuseErrant(ctx); err != nil { // to be repointed, it would be refused when there is no way back
 			return 0, err
+		}
+	}
+	for _, p := range all {
+		if p.name != w.From && p.name != w.To && p.writable() {
+			return 0, refuseWritable(p, "the clients that the demotion of "+w.From+" disconnects could write to it")
 		}
 	}
 	if _, known := from.account(); !known {
@@ -185,7 +196,7 @@ func (p *pickReplica) Check(ctx context.Context, on *cluster.Cluster) (action.Ch
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	return action.CheckResult{State: action.Needed, Observed: found.facts(), Reason: p.mayBeLost(found)}, nil
+	return action.CheckResult{State: action.Needed, Observed: found.facts(), Reason: p.mayBeLost(on.Name, found)}, nil
 }
 
 // ApprovalReason names the nodes that did not answer: what they alone have taken is lost, or has to be merged by hand.
@@ -214,12 +225,17 @@ func (f picked) facts() action.Facts {
 }
 
 // mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
-func (p *pickReplica) mayBeLost(f picked) string {
-	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; mysql/rejoin -i node=%[1]s finds out when it is back", p.Of, f.has)
+func (p *pickReplica) mayBeLost(cluster string, f picked) string {
+	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; %s finds out when it is back", p.Of, f.has.InWords(), p.rejoin(cluster))
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}
 	return said
+}
+
+// rejoin is the command that makes the dead primary a replica.
+func (p *pickReplica) rejoin(cluster string) string {
+	return "plimsoll runbook run mysql/rejoin --cluster " + hint.Quoted(cluster) + " -i node=" + hint.Quoted(p.Of)
 }
 
 // best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
@@ -260,6 +276,11 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 		}
 		seen = seen.With(has)
 	}
+	for _, peer := range all {
+		if peer.writable() && len(peer.is.Sources) > 0 && (best == nil || peer.name != best.name()) {
+			return picked{}, refuseWritable(peer, "clients may write to it already")
+		}
+	}
 	if best == nil {
 		return picked{}, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
 	}
@@ -278,7 +299,8 @@ func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Cal
 		return nil, err
 	}
 	out := found.facts()
-	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(found)
+	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(on.Name, found)
+	out[action.Next] = fmt.Sprintf("when %s is back: %s makes it a replica; until then the cluster has one server less", p.Of, p.rejoin(on.Name))
 	return out, nil
 }
 

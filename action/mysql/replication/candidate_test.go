@@ -42,6 +42,9 @@ func TestAReplicaThatDoesNotAnswerIsNotPassedOverInSilence(t *testing.T) {
 			if err != nil || out["node"] != "n2" || !strings.Contains(out["may be lost"].(string), c.wants) {
 				t.Errorf("output %v, %v, want n2 and that it says %q", out, err, c.wants)
 			}
+			if next, _ := out[action.Next].(string); !strings.Contains(next, "plimsoll runbook run mysql/rejoin --cluster "+on.Name+" -i node=n1 makes it a replica") {
+				t.Errorf("what comes next: %q", next)
+			}
 		})
 	}
 }

@@ -112,6 +112,11 @@ func (f *fence) mayComeBack() string {
 		"When it is back: mysql/rejoin -i node=%[1]s", f.Node)
 }
 
+// unfenced is what comes of a fence that could not be had: the server remains to be looked after.
+func (f *fence) unfenced() action.Facts {
+	return action.Facts{"way": "none", action.LeftOut: map[string]any{f.Node: f.mayComeBack()}}
+}
+
 // answering connects to the node, with little patience.
 func (f *fence) answering(ctx context.Context, on *cluster.Cluster) (*server, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
@@ -167,13 +172,13 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		return nil, err
 	}
 	if n.Server == nil {
-		return action.Facts{"way": "none"}, nil // a person said that it is well
+		return f.unfenced(), nil // a person said that it is well
 	}
 	if _, err := runsThere(ctx, n); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil {
 		if can, known := c.Before[fenceWays].(bool); known && !can {
-			return action.Facts{"way": "none"}, nil // a person said so of this too
+			return f.unfenced(), nil // a person said so of this too
 		}
 		return nil, action.NothingDone{Err: &hint.PermanentError{
 			Reason: fmt.Sprintf("%s cannot be fenced from here any more: its machine does not tell whether it is running: %v", f.Node, err),

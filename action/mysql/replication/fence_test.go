@@ -100,6 +100,9 @@ func TestAPrimaryThatIsLostWithItsMachineIsForAPersonToJudge(t *testing.T) {
 	if err != nil || out["way"] != "none" || lost.asked != 0 {
 		t.Errorf("after a person agreed: %v, %v, asked %d times to stop", out, err, lost.asked)
 	}
+	if left, ok := out[action.LeftOut].(map[string]any); !ok || !strings.Contains(fmt.Sprint(left["n1"]), "n1 may accept writes after its next start") {
+		t.Errorf("what remains: %v", out[action.LeftOut])
+	}
 	if err := f.Verify(t.Context(), on.ReadOnly(), out); err != nil {
 		t.Error(err)
 	}

@@ -86,7 +86,7 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 			f.Observed["silent_"+o.name] = o.silence()
 			continue
 		}
-		lacks, apart, err := p.lacks(ctx, s, is, o)
+		lacks, apart, err := s.lacks(ctx, is, o)
 		switch {
 		case err != nil:
 			return err
@@ -110,7 +110,7 @@ const noGTIDs = -1
 
 // lacks is how many transactions another server has, applied or not, that this one lacks, or noGTIDs; apart: each has some that the other lacks. The
 // other is asked first: this one may be what it replicates from, and go on writing.
-func (p *promote) lacks(ctx context.Context, s *server, is engine.ReplicationStatus, o peer) (lacks int64, apart bool, err error) {
+func (s *server) lacks(ctx context.Context, is engine.ReplicationStatus, o peer) (lacks int64, apart bool, err error) {
 	other, err := serverOf(ctx, s.on, o.name)
 	if err != nil {
 		return 0, false, err

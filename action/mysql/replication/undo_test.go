@@ -219,8 +219,7 @@ func TestAServerThatGoesOnWritingLacksNothingOfItsReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &promote{Node: "n2"}
-	if lacks, apart, err := p.lacks(t.Context(), s, engine.ReplicationStatus{}, peer{name: "n1"}); err != nil || lacks != 0 || apart {
+	if lacks, apart, err := s.lacks(t.Context(), engine.ReplicationStatus{}, peer{name: "n1"}); err != nil || lacks != 0 || apart {
 		t.Errorf("it lacks %d transactions (apart %v), %v", lacks, apart, err)
 	}
 	if written != 7 {

@@ -39,7 +39,7 @@ func TestEveryErrorHasItsCodeAndItsHint(t *testing.T) {
 		"its file":      {&engine.TargetError{Err: &fs.PathError{Op: "open", Path: "ca.pem", Err: fs.ErrNotExist}}, ExitTrouble, "plimsoll: open ca.pem"},
 		"no such node":  {&plan.InputError{Input: "to", Err: fmt.Errorf("cluster c, node %q: %w", "n9", cluster.ErrNoNode)}, ExitBadInput, "plimsoll: input to: cluster c, node \"n9\": no such node\n"},
 		"a silent node": {&plan.InputError{Input: "to", Err: errors.New("list the nodes of c: timeout")}, ExitTrouble, "timeout"},
-		"a bad cluster": {badCluster(t), ExitBadInput, "hint: lower-case letters"},
+		"a bad cluster": {badCluster(t), ExitBadInput, "cluster name \"../x\", expected lower-case letters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said strings.Builder

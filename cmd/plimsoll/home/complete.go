@@ -80,6 +80,22 @@ func CompleteLabs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// CompleteLab offers clusters of the lab for the only argument.
+func CompleteLab(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return CompleteLabs(cmd, args, typed)
+}
+
+// CompleteNodes offers the nodes of the lab cluster that is the only argument.
+func CompleteNodes(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return NodesOf(cmd.Context(), LabPrefix+args[0]), cobra.ShellCompDirectiveNoFileComp
+}
+
 // CompleteCluster offers clusters for the only argument.
 func CompleteCluster(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {

@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,23 +17,28 @@ import (
 	"plimsoll/result"
 )
 
-// ResultsFolder is where results are: $PLIMSOLL_RESULTS, else results here or in a parent folder, else results here.
+const usualResults = "results"
+
+// NewResultsFolder is where results are written: $PLIMSOLL_RESULTS, else results here. A folder of that name in a parent folder belongs to
+// something else.
+func NewResultsFolder() string {
+	return cmp.Or(os.Getenv("PLIMSOLL_RESULTS"), usualResults)
+}
+
+// ResultsFolder is where results are looked for: $PLIMSOLL_RESULTS, else results here or in a parent folder, else results here.
 func ResultsFolder() string {
-	if dir := os.Getenv("PLIMSOLL_RESULTS"); dir != "" {
-		return dir
-	}
-	const usual = "results"
-	if isFolder(usual) {
-		return usual
+	here := NewResultsFolder()
+	if here != usualResults || isFolder(here) {
+		return here
 	}
 	if dir, err := os.Getwd(); err == nil {
 		for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
-			if found := filepath.Join(parent, usual); isFolder(found) {
+			if found := filepath.Join(parent, usualResults); isFolder(found) {
 				return found
 			}
 		}
 	}
-	return usual
+	return here
 }
 
 func isFolder(path string) bool {
@@ -51,6 +57,9 @@ func ResultFolder(name string) string {
 		return below
 	}
 	all, err := result.List(below)
+	if safe := SafeName(name); err == nil && len(all) == 0 && safe != name {
+		all, err = result.List(filepath.Join(ResultsFolder(), safe))
+	}
 	if err != nil || len(all) == 0 {
 		return name // which is said not to be one
 	}

@@ -16,6 +16,6 @@ func Command(c console.Streams) *cobra.Command {
 Clusters are stored in $PLIMSOLL_HOME (default ~/.local/state/plimsoll), downloaded servers in $PLIMSOLL_CACHE
 (default ~/.cache/plimsoll).`,
 	}
-	cmd.AddCommand(newUp(c), newDown(c), newList(c), newFetch(c), newShell(c), newLayer(), newMachine(), newDisk(c))
+	cmd.AddCommand(newUp(c), newStart(c), newDown(c), newList(c), newFetch(c), newShell(c), newLayer(), newMachine(), newDisk(c))
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/inventory"
 	"plimsoll/lab"
+	"plimsoll/runbook/journal"
 )
 
 // inUse refuses to take a lab down under a run that a process executes on it now: on the lab itself, or on a cluster of the inventory that
@@ -38,7 +39,7 @@ func inUse(ctx context.Context, of *lab.Cluster) (left []string, err error) {
 				return err
 			}
 			if executed {
-				return &usedError{lab: of.Name(), cluster: st.Header.Cluster, run: r.ID, status: st.Status()}
+				return &usedError{lab: of.Name(), cluster: st.Header.Cluster, run: r.ID, status: journal.InWords(st.Status())}
 			}
 			left = append(left, r.ID)
 		}

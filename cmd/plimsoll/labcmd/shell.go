@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -35,6 +36,7 @@ Plimsoll executes one statement itself and prints the rows; this needs no client
 		},
 	}
 	cmd.Flags().StringVar(&node, "node", "", "which node (default the primary)")
+	console.Completing(cmd, "node", home.CompleteNodes)
 	cmd.Flags().StringVarP(&statement, "execute", "e", "", "execute this statement, print its rows and exit")
 	return cmd
 }
@@ -136,12 +138,21 @@ func executeOne(ctx context.Context, c console.Streams, t engine.Target, stateme
 	if columns, tells := session.(engine.ColumnNamer); tells {
 		names = columns.Columns()
 	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	return printRows(c.Out, names, rows)
+}
+
+// printRows prints rows below the names of their columns. NULL is a column that a row does not have; an empty text stays empty.
+func printRows(out io.Writer, names []string, rows []map[string]string) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(names, "\t"))
 	for _, row := range rows {
 		values := make([]string, len(names))
 		for i, name := range names {
-			values[i] = row[name]
+			value, is := row[name]
+			if !is {
+				value = "NULL"
+			}
+			values[i] = value
 		}
 		fmt.Fprintln(w, strings.Join(values, "\t"))
 	}

@@ -20,7 +20,7 @@ import (
 func (o *runOptions) issue() (spec.Load, error) {
 	n := &document.Node{Kind: document.Mapping, File: "load run"}
 	put := func(key, flag, text string) error {
-		v, err := document.Parse("--"+flag, []byte(text))
+		v, err := document.FlagValue("--"+flag, text)
 		if err == nil {
 			n.Put(key, v)
 		}

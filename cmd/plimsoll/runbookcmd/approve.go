@@ -38,12 +38,12 @@ func newAnswer(c console.Streams, verb, short string) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if is := st.Header.Plan.Hash; !strings.HasPrefix(is, plan) {
-					return console.UsageError{Text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), Hint: "without --yes the plan is shown first, so that you can read it before you answer"}
-				}
 				asking, err := askedBy(st, args[0], verb, w.Step)
 				if err != nil {
 					return err
+				}
+				if is := st.Header.Plan.Hash; !strings.HasPrefix(is, plan) {
+					return console.UsageError{Text: fmt.Sprintf("--plan %s: the plan of run %s is %s", plan, args[0], is), Hint: "without --yes the plan is shown first, so that you can read it before you answer"}
 				}
 				if verb == "approve" {
 					w.By, w.Known = d.User, d.Known

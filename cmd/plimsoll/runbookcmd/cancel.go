@@ -21,7 +21,7 @@ func newCancel(c console.Streams) *cobra.Command {
 		ValidArgsFunction: completeRuns,
 		Use:               "cancel RUN", Short: "End a run and release its cluster; with --undo, undo what it did", Args: console.Exactly("RUN"),
 		Long: `End a run. The step that is acting may finish; no other step begins. With --undo, Plimsoll undoes the steps from the last to the first.
-A step that was begun and not finished is checked first. After a step that cannot be undone the safe way is forward: the cancellation is
+A step that was begun and not finished is checked first. After a step that is irreversible or has no undo the safe way is forward: the cancellation is
 refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
 done; status, plan and later runs mention it until you record that it was fixed. If another process executes the run, it receives the
 cancellation; while another process executes runs of this state folder, this command waits until they have ended.`,

@@ -149,6 +149,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Status() == journal.DoneWithRemainders:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		tellLeftOut(c, st)
+		tellNext(c, st)
 		return console.WithCode{Code: console.ExitRemainders}
 	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == journal.DoCancel):
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
@@ -164,6 +165,7 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Outcome == journal.RunDone || st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled:
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, withNothing(string(st.Outcome), st))
 		tellUndone(c, st)
+		tellNext(c, st)
 		return nil
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
@@ -173,6 +175,18 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	}
 	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
+}
+
+// tellNext says what the steps of a run that is done leave to be done by a person.
+func tellNext(c console.Streams, st *journal.State) {
+	if st.Outcome != journal.RunDone {
+		return
+	}
+	for _, i := range st.Items {
+		if next, is := i.Output[action.Next].(string); is {
+			fmt.Fprintf(c.Err, "Next: %s\n", next)
+		}
+	}
 }
 
 // undoAgain says what can be done about a run whose undo came to an end at a step.
@@ -312,6 +326,11 @@ func (e runError) advice() string {
 	return ""
 }
 
+// asks tells whether a person must look how the step that failed stands before it is repeated, and was told so.
+func (e runError) asks() bool {
+	return !e.state.Outcome.Over() && slices.ContainsFunc(e.state.Items, func(i *journal.Step) bool { return i.Phase == journal.StepFailed && i.Asks && i.Advice != "" })
+}
+
 // Hint says what to do.
 func (e runError) Hint() string {
 	advice := journal.OfRun(e.advice(), e.run)
@@ -324,6 +343,9 @@ func (e runError) Hint() string {
 	}
 	if i, _ := journal.Assessments(nil).Irrevocable(e.state); i != nil {
 		back = "plimsoll runbook cancel " + e.run + " says what can be undone"
+	}
+	if e.asks() { // its advice is to look, and to resume
+		return advice + fmt.Sprintf("or %s. What was done stays done%s", back, staysLocked(e.state, ", and ", ""))
 	}
 	return advice + fmt.Sprintf("what was done stays done%s: fix the cause, then plimsoll runbook resume %s; or %s", staysLocked(e.state, ", and ", ""), e.run, back)
 }

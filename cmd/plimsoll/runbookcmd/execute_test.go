@@ -138,3 +138,27 @@ func TestARunThatIsUndoneButForSomethingSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// What a step leaves to a person is said once the run is done, and not of one that was taken back.
+func TestWhatComesNextIsSaidOfARunThatIsDone(t *testing.T) {
+	for outcome, want := range map[journal.Outcome]string{journal.RunDone: "Next: when n1 is back\n", journal.RunUndone: ""} {
+		var errs bytes.Buffer
+		tellNext(console.Streams{Err: &errs}, &journal.State{Outcome: outcome, Items: []*journal.Step{{Output: action.Facts{"node": "n2"}}, {Output: action.Facts{action.Next: "when n1 is back"}}}})
+		if errs.String() != want {
+			t.Errorf("%s: %q, want %q", outcome, errs.String(), want)
+		}
+	}
+}
+
+// A step that was cut off, and is not safe to repeat, has one advice, with the command that resumes the run once.
+func TestAnInterruptedStepHasOneAdvice(t *testing.T) {
+	st := &journal.State{Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: journal.RunFailed, Items: []*journal.Step{{
+		Key: "slow", Phase: journal.StepFailed, Asks: true, Error: "it was interrupted while it acted and is not safe to repeat",
+		Advice: "check the cluster, then plimsoll runbook resume RUN repeats it", Step: &runbook.Step{ID: "slow"},
+	}}}
+	const want = "check the cluster, then plimsoll runbook resume slow-lfak3w repeats it; or undo it: plimsoll runbook cancel slow-lfak3w --undo. " +
+		"What was done stays done, and the cluster stays locked"
+	if got := (runError{"slow-lfak3w", st}).Hint(); got != want {
+		t.Errorf("the hint is %q, expected %q", got, want)
+	}
+}

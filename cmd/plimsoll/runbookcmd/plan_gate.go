@@ -1,8 +1,12 @@
 package runbookcmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,11 +36,19 @@ func printGate(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintln(w)
 	}
 	for _, r := range g.Passed {
-		fmt.Fprintf(w, "  %s  %s %s (%s) %s%s  %s\n", r.At.Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial)
+		fmt.Fprintf(w, "  %s  %s %s (%s) %s%s  %s%s\n", r.When().Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial, notFound(r.Trial))
 	}
 	for _, a := range g.Alike {
 		fmt.Fprintf(w, "  inputs that differ and count as the same: %s\n", a)
 	}
+}
+
+// notFound says of a result that it is not there: it was removed, or is on another machine. The rehearsal counts all the same.
+func notFound(trial string) string {
+	if _, err := os.Stat(trial); filepath.IsAbs(trial) && errors.Is(err, fs.ErrNotExist) {
+		return " (result not found)"
+	}
+	return ""
 }
 
 func whoseGate(g plan.GateState) string {

@@ -3,8 +3,10 @@ package runbookcmd
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/action"
 	"plimsoll/runbook/execute"
@@ -19,6 +21,14 @@ func TestAGateShowsInputsAsTheyAreTyped(t *testing.T) {
 	printGate(&out, &execute.Prepared{Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}}})
 	if want := "MariaDB 11.4 (pair) lab with name=max_connections, value=2000000  results/rehearse\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q, want %q at its end", out.String(), want)
+	}
+	// Its time is that of its trial in the list of results, and that its result is gone is said.
+	was.Trial = filepath.Join(t.TempDir(), "removed")
+	was.Began, was.At = time.Date(2026, 1, 31, 12, 0, 0, 0, time.Local), time.Date(2026, 1, 31, 12, 9, 0, 0, time.Local)
+	out.Reset()
+	printGate(&out, &execute.Prepared{Gate: plan.GateState{Needed: 1, Passed: []journal.Rehearsal{was}}})
+	if got := out.String(); !strings.HasSuffix(got, was.Trial+" (result not found)\n") || !strings.Contains(got, "  2026-01-31 12:00  ") {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -54,5 +64,39 @@ func TestAPlanSaysWhatIsLeftAlone(t *testing.T) {
 	left.Observed, left.Reason = action.Facts{"exists": false}, ""
 	if got := intention(left); got != "already so: exists false" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A cluster that answers, and refuses the account the look at its lock, lets no run begin; one that does not answer may.
+func TestAPlanSaysWhichClustersLockCannotBeRead(t *testing.T) {
+	const denied = "SELECT command denied (1142)"
+	for want, refusing := range map[string][]string{
+		"Lock: cluster shop does not let the account read whether another run holds it (" + denied + "). No run begins without these grants\n":                                 {"shop"},
+		"Lock: Plimsoll cannot tell whether another run holds cluster shop (" + denied + "). A run that begins nevertheless stores its claim as soon as the cluster answers\n": nil,
+	} {
+		var out bytes.Buffer
+		printPlan(&out, &execute.Prepared{Silent: map[string]string{"shop": denied}, Refusing: refusing})
+		if !strings.Contains(out.String(), want) || strings.Count(out.String(), "Lock:") != 1 {
+			t.Errorf("%s lacks %q", out.String(), want)
+		}
+	}
+}
+
+// A reason that several steps have stands once, and a size beside the other in its unit.
+func TestAPlanSaysAReasonOnce(t *testing.T) {
+	var out bytes.Buffer
+	printPlan(&out, &execute.Prepared{Header: journal.Header{Plan: journal.Plan{Steps: []journal.PlanStep{
+		{Key: "each[db2].set", Uses: "mysql.set-variable", Failed: true, Reason: "this server has no variable max_connectoins"},
+		{Key: "each[db1].set", Uses: "mysql.set-variable", Failed: true, Reason: "this server has no variable max_connectoins"},
+		{Key: "pool", Uses: "mysql.set-variable", State: action.Needed, Observed: action.Facts{"value": "134217728"}, Intended: action.Facts{"value": "160M"}},
+	}}}})
+	for _, want := range []string{
+		"! each[db2].set  mysql.set-variable  cannot be checked: this server has no variable max_connectoins\n",
+		"! each[db1].set  mysql.set-variable  cannot be checked, as step each[db2].set\n",
+		"~ pool           mysql.set-variable  value 128M → 160M\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s lacks %q", out.String(), want)
+		}
 	}
 }

@@ -28,8 +28,15 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	}
 	fmt.Fprintln(w, ")")
 	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	said := map[string]string{} // which step cannot be checked for a reason that was said
 	for _, s := range h.Plan.Steps {
-		fmt.Fprintf(lines, "  %s %s\t%s\t%s\n", sign(s), s.Key, calls(s), intention(s))
+		means := intention(s)
+		if first := said[s.Reason]; s.Failed && first != "" {
+			means = "cannot be checked, as step " + first
+		} else if s.Failed {
+			said[s.Reason] = s.Key
+		}
+		fmt.Fprintf(lines, "  %s %s\t%s\t%s\n", sign(s), s.Key, calls(s), means)
 	}
 	_ = lines.Flush() // to a terminal
 	for _, a := range approvals(h.Plan.Steps) {
@@ -174,8 +181,10 @@ func intention(s journal.PlanStep) string {
 	switch s.Effect {
 	case action.Irreversible:
 		text += ", irreversible"
+	case action.NoUndo:
+		text += ", the runbook has no undo for this step"
 	case action.Lasting:
-		text += ", irreversible once done"
+		text += ", no undo once it is done"
 	}
 	return text
 }
@@ -189,7 +198,8 @@ func change(observed, intended action.Facts) string {
 		case !known:
 			parts = append(parts, key+" "+value(intended[key]))
 		case !reflect.DeepEqual(was, intended[key]):
-			parts = append(parts, key+" "+value(was)+" → "+value(intended[key]))
+			is, willBe := action.InOneUnit(was, intended[key])
+			parts = append(parts, key+" "+value(is)+" → "+value(willBe))
 		}
 	}
 	if len(parts) == 0 {
@@ -252,6 +262,28 @@ func count(p journal.Plan) string {
 		text += fmt.Sprintf(", %d known later", later)
 	}
 	return text
+}
+
+// alreadyThere says what a plan with nothing to do found: "max_connections is 990 already".
+func alreadyThere(p journal.Plan) string {
+	var parts []string
+	said := map[string]bool{} // of several nodes once
+	for _, s := range p.Steps {
+		if s.Uses == "" || s.Effect == action.None || !s.Idle() {
+			continue
+		}
+		name, named := s.Inputs["name"].(string)
+		is, known := s.Observed["value"]
+		part := s.Key + ": " + intention(s)
+		if named && known && s.State == action.Satisfied {
+			part = name + " is " + value(is) + " already"
+		}
+		if !said[part] {
+			parts = append(parts, part)
+		}
+		said[part] = true
+	}
+	return strings.Join(parts, "; ")
 }
 
 func facts(f action.Facts) string { return cmp.Or(f.String(), "…") }

@@ -39,7 +39,8 @@ func newRehearse(c console.Streams) *cobra.Command {
 		ValidArgsFunction: CompleteRunbooks,
 		Use:               "rehearse RUNBOOK", Short: "Rehearse a runbook on a lab like your cluster, or on its clone, until its gate opens", Args: console.Exactly("RUNBOOK"),
 		Long: `Read the cluster, write a trial with a lab as like it as possible (product, version, number of nodes, settings, the
-schema without the data), and run this trial until the runbook's gate is open or a rehearsal fails. Nothing is changed on the cluster.
+schema without the data), and run this trial until the runbook's gate is open or a rehearsal fails. Nothing is changed on the cluster. If the
+plan finds nothing to do there, no rehearsal is needed: nothing is written and nothing runs.
 
 With --on-clone the trial runs on a fast clone of an Aurora cluster, which has your data. Plimsoll creates the clone with as many instances as
 the gate asks for, loads the tables of a shipped workload beside your data, and deletes the clone at the end, also after Ctrl-C.
@@ -73,6 +74,10 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 	p, err := o.prepare(ctx, d, name)
 	if err != nil {
 		return err
+	}
+	if idlePlan(p) {
+		fmt.Fprintf(c.Out, "nothing to do on %s: %s; no rehearsal is needed\n", p.Header.Cluster, alreadyThere(p.Header.Plan))
+		return nil
 	}
 	if p.Gate.Missing {
 		return o.gateRefusal(p, name)
@@ -166,7 +171,10 @@ func rehearseUntilOpen(c console.Streams, p *execute.Prepared, measure func() (*
 		case analyze.CouldNotRun: // its cause does not go away by itself
 			return nil, rehearsalEnded(c, res, "The rehearsal could not run, so it counts neither for the change nor against it. Fix the cause first.")
 		default:
-			if missed++; missed == misses || once {
+			if missed++; res.Verdict.Unchanged {
+				return nil, rehearsalEnded(c, res, "The rehearsal proves nothing about the change: there was nothing to do, and in another rehearsal there would be nothing to do either. Choose other inputs, or a trial on whose cluster it is still to be done: --trial FILE.")
+			}
+			if missed == misses || once {
 				return nil, rehearsalEnded(c, res, provedNothing(missed))
 			}
 			fmt.Fprintf(c.Err, "It proves nothing about the change: %s. Plimsoll tries again (attempt %d of %d).\n", firstReason(res), missed+1, misses)

@@ -72,7 +72,7 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	w := tabwriter.NewWriter(c.Prose(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
-		status := s.Status
+		status := journal.InWords(s.Status)
 		switch running := status == journal.Running; {
 		case running && s.Abandoned && s.Now != nil:
 			status = fmt.Sprintf("stopped at %.0f %%", 100*s.Now.Share)
@@ -172,7 +172,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 			return err
 		}
 	}
-	status := withNothing(s.Status, st)
+	status := withNothing(journal.InWords(s.Status), st)
 	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && st.Status() == journal.Running {
 		status = "stopped"
 	}
@@ -228,7 +228,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	}
 	w := tabwriter.NewWriter(c.Prose(), 0, 0, 2, ' ', 0)
 	for _, step := range s.Steps {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", step.Step, step.Phase, step.words())
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", step.Step, journal.InWords(step.Phase), step.words())
 	}
 	if err := w.Flush(); err != nil {
 		return err

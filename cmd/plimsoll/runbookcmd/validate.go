@@ -10,19 +10,41 @@ import (
 )
 
 func newValidate(c console.Streams) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		ValidArgsFunction: CompleteRunbooks,
 		Use:               "validate FILE", Short: "Check a runbook file without connecting to a cluster", Args: console.Exactly("FILE"),
 		Example: "  plimsoll runbook validate change.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
+			v := validated{File: args[0]}
 			book, err := runs.ReadRunbook(args[0])
 			if err != nil {
-				return err
+				v.Problems = console.Problems(err)
+			} else {
+				v.Valid, v.Runbook, v.Steps, v.Content = true, book.Name, len(book.Steps), book.Hash
 			}
-			fmt.Fprintf(c.Out, "%s is valid: runbook %s, %s, content %.12s\n", args[0], book.Name, steps(len(book.Steps)), book.Hash)
-			return nil
+			if asJSON {
+				if err := console.PrintJSON(c, v); err != nil {
+					return err
+				}
+			} else if v.Valid {
+				fmt.Fprintf(c.Out, "%s is valid: runbook %s, %s, content %.12s\n", v.File, v.Runbook, steps(v.Steps), v.Content)
+			}
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// validated is what is known of a runbook that was read, and no more than read.
+type validated struct {
+	File     string            `json:"file"`
+	Valid    bool              `json:"valid"`
+	Problems []console.Problem `json:"problems,omitempty"`
+	Runbook  string            `json:"runbook,omitempty"`
+	Steps    int               `json:"steps,omitempty"`
+	Content  string            `json:"content,omitempty"` // the hash that rehearsals and approvals are for
 }
 
 func steps(n int) string {

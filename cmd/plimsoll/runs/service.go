@@ -12,10 +12,13 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/durable"
+	"plimsoll/infra"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
+	"plimsoll/runbook/lock"
+	"plimsoll/trial/underway"
 	"plimsoll/watch/settings"
 )
 
@@ -60,17 +63,24 @@ func Open(ctx context.Context) (*Service, error) {
 	look := func(ctx context.Context, name string) (*cluster.Cluster, error) {
 		return home.LookAtCluster(ctx, name, inv, deps)
 	}
-	d := &Service{Inventory: inv, Look: look, Service: &execute.Service{
+	d := &Service{Inventory: inv, Look: look}
+	d.Service = &execute.Service{
 		Rules: rules, Shared: inv.Shared,
 		Store: store, Actions: catalog.Actions(), User: who, Known: known, Holder: fmt.Sprintf("%s (process %d on %s)", who, os.Getpid(), host),
 		Call: func(name string) string { return home.Called(name, inv) },
 		Open: func(ctx context.Context, name string) (*cluster.Cluster, error) {
-			return home.OpenCluster(ctx, name, inv, deps)
+			on, err := home.OpenCluster(ctx, name, inv, deps)
+			if errors.Is(err, infra.ErrLocked) { // of a lab, which knows the process and not its run
+				if busy := (*lock.BusyError)(nil); errors.As(execute.Executing(ctx, d.Service, home.Called(name, inv)), &busy) {
+					return nil, busy
+				}
+			}
+			return on, err
 		},
 		Meter:       func(on *cluster.Cluster) execute.Meter { return execute.NewNodeMeter(on) },
 		Watch:       watchOfRun,
-		ClusterLock: catalog.ClusterLock,
-	}}
+		ClusterLock: underway.Telling(catalog.ClusterLock, deps.Machine, deps.Home),
+	}
 	if test != nil {
 		d.Approves, d.TTL = test.Approves, test.Lease
 	}

@@ -28,7 +28,7 @@ import (
 // servedTrials is what the page does with trials: those of the folder that it was begun in.
 func servedTrials(c console.Streams) web.Trials {
 	return web.Trials{
-		Folder: home.ResultsFolder(), Compare: judge.CompareResults, Files: trialFiles,
+		Folder: home.NewResultsFolder(), Compare: judge.CompareResults, Files: trialFiles,
 		Run: func(ctx context.Context, file string, quick bool, watch updates.Observer) (string, error) {
 			return runServedTrial(ctx, c, file, quick, watch)
 		},
@@ -84,7 +84,7 @@ func runServedTrial(ctx context.Context, c console.Streams, file string, quick b
 		defer func() { err = errors.Join(err, state.Close()) }()
 	}
 	result, runErr := run.Run(ctx, t, catalog.Parts(), run.Options{
-		Lab: deps, Dir: filepath.Join(home.ResultsFolder(), home.SafeName(t.Name), time.Now().Format("2006-01-02T15-04-05")),
+		Lab: deps, Dir: filepath.Join(home.NewResultsFolder(), home.SafeName(t.Name), time.Now().Format("2006-01-02T15-04-05")),
 		Observer: watch, Log: console.NewLog(c), Version: home.Version(), Command: os.Args, State: state,
 	})
 	if result == nil {

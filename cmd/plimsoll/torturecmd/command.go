@@ -178,7 +178,7 @@ func showOrdeal(c console.Streams, o faulttest.Report, asJSON bool) error {
 			fmt.Fprintf(c.Out, "%s: %s %s\n", t.Test, t.Step, t.Text)
 		}
 		for _, id := range o.Stays {
-			fmt.Fprintf(c.Out, "step %s declares itself irreversible, so an undo stops there\n", id)
+			fmt.Fprintf(c.Out, "step %s is irreversible, or the runbook has no undo for it: an undo stops there\n", id)
 		}
 		for _, id := range o.Asks {
 			fmt.Fprintf(c.Out, "step %s asks for a person when it is cut off\n", id)

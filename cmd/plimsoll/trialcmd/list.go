@@ -14,12 +14,13 @@ import (
 func newList(c console.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list [DIR]",
-		Short:   "List the results below a folder",
-		Long:    "List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.",
+		Use:   "list [DIR]",
+		Short: "List the results below a folder",
+		Long: `List the results below a folder, the newest first. Without a folder: below $PLIMSOLL_RESULTS, else results here or in a parent folder.
+New results are written to $PLIMSOLL_RESULTS, else to results here.`,
 		Example: "  plimsoll trial list",
 		Args:    console.Some(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := home.ResultsFolder()
 			if len(args) > 0 {
 				dir = args[0]
@@ -28,6 +29,7 @@ func newList(c console.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			left := home.TellFates(cmd.Context(), all)
 			if asJSON {
 				return console.PrintJSON(c, all)
 			}
@@ -44,7 +46,11 @@ func newList(c console.Streams) *cobra.Command {
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Started.Local().Format("2006-01-02 15:04"), r.Trial, verdict, r.Dir)
 			}
-			return w.Flush()
+			err = w.Flush()
+			for _, text := range left {
+				fmt.Fprintln(c.Err, text)
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

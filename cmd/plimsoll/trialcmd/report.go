@@ -10,6 +10,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/seriescmd"
+	"plimsoll/hint"
 	"plimsoll/result"
 
 	"github.com/spf13/cobra"
@@ -130,7 +131,7 @@ func (o *besideOptions) open(ctx context.Context, c console.Streams, result *res
 		rec, err := foreign.Open(ctx, path, at, foreign.Options{Basis: basis, Unit: unit, Progress: progress.Bytes})
 		progress.Close()
 		if err != nil {
-			return nil, err
+			return nil, hint.Missing(err, "--beside takes the path of an imported series, of a result's folder (plimsoll trial list) or of a file of k6 or HdrHistogram")
 		}
 		all = append(all, rec.Named(name))
 	}

@@ -52,23 +52,28 @@ func newPrune(c console.Streams) *cobra.Command {
 	var older string
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove old results", Args: console.Exactly(),
-		Long: `Remove results older than a given age, except the newest of each trial. Rehearsals that a gate counts are kept in the state
-folder and stay.`,
+		Long: `Remove results older than a given age, except the newest of each trial, from the folder that trial list shows: $PLIMSOLL_RESULTS, else
+results here or in a parent folder. Rehearsals that a gate counts are kept in the state folder and stay.`,
 		Example: "  plimsoll trial prune --older 30d\n  plimsoll trial prune --older 7d --keep 3 --yes",
 		RunE: func(*cobra.Command, []string) error {
 			var age document.Age
 			if err := age.UnmarshalDocument(&document.Node{Kind: document.Scalar, File: "--older", Text: older}); err != nil {
 				return err
 			}
-			all, err := result.List(home.ResultsFolder())
+			below := home.ResultsFolder()
+			all, err := result.List(below)
 			if err != nil {
 				return err
 			}
 			old := prunable(all, time.Now().Add(-time.Duration(age)), keep)
 			if len(old) == 0 {
-				fmt.Fprintf(c.Err, "No results below %s are older than %s.\n", home.ResultsFolder(), older)
+				fmt.Fprintf(c.Err, "No results below %s are older than %s.\n", below, older)
 				return nil
 			}
+			if whole, err := filepath.Abs(below); err == nil {
+				below = whole
+			}
+			fmt.Fprintf(c.Err, "Results below %s:\n", below)
 			return removeResults(c, old, yes)
 		},
 	}

@@ -116,7 +116,7 @@ func (o RunOptions) lookAtNoise() (time.Duration, error) {
 func Measure(ctx context.Context, c console.Streams, t *spec.Trial, parts spec.Parts, o RunOptions, noise time.Duration, deps lab.Deps, state *durable.Store) (*result.Result, error) {
 	dir := o.out
 	if dir == "" {
-		dir = filepath.Join(home.ResultsFolder(), home.SafeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
+		dir = filepath.Join(home.NewResultsFolder(), home.SafeName(t.Name), time.Now().Format("2006-01-02T15-04-05"))
 	}
 	screen, err := newScreen(c)
 	if err != nil {

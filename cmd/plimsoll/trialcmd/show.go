@@ -16,11 +16,12 @@ func newShow(c console.Streams) *cobra.Command {
 		Short:             "Show a result in the terminal",
 		Example:           "  plimsoll trial show results/binlog-cost/2026-01-31T12-00-00",
 		Args:              console.Exactly("DIR"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := home.OpenResult(args[0])
 			if err != nil {
 				return err
 			}
+			home.TellFate(cmd.Context(), result)
 			if asJSON {
 				return console.PrintJSON(c, result.Verdict)
 			}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/trial/foresee"
+	"plimsoll/trial/progress"
 	"plimsoll/trial/run"
 	"plimsoll/trial/spec"
 )
@@ -20,6 +21,7 @@ import (
 func newValidate(c console.Streams) *cobra.Command {
 	var o spec.Options
 	var clusterName string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "Check a trial without starting anything",
@@ -33,35 +35,103 @@ who holds the cluster's lock, the results of the runbooks' own checks, and the d
 		Example: "  plimsoll trial validate examples/binlog-cost/trial.yaml --quick\n  plimsoll trial validate examples/binlog-cost/trial.yaml --cluster lab:demo",
 		Args:    console.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			v := validated{File: args[0]}
 			t, err := Read(args[0], o)
 			if err != nil {
-				return err
+				v.Problems = console.Problems(err)
+				return v.print(c, asJSON, err)
 			}
-			found, on, err := foreseen(cmd.Context(), t, clusterName)
-			is := "valid"
-			if slices.ContainsFunc(found, func(f foresee.Foreseen) bool { return f.Must }) {
-				is = "correct, but it cannot run"
-			}
-			outline := run.Outline(t)
-			fmt.Fprintf(c.Out, "%s: %s. %s × %s, about %s.\n", args[0], is, countOf(len(outline.Cells), "cell"), countOf(outline.Rounds, "round"), console.Roughly(outline.Left))
-			for _, cell := range outline.Cells {
-				if cell.Name != "" {
-					fmt.Fprintf(c.Out, "  %s\n", cell.Name)
-				}
-			}
+			v.Foreseen, v.Cluster, err = foreseen(cmd.Context(), t, clusterName)
+			v.Foreseen = slices.Concat(foresee.OfRate(t), foresee.Commands(t), v.Foreseen)
+			v.outline(run.Outline(t))
 			if err != nil {
-				return err
+				v.Problems = console.Problems(err)
 			}
-			if on != "" && len(found) == 0 {
-				fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", on)
-			}
-			return tellForeseen(c, slices.Concat(foresee.OfRate(t), foresee.Commands(t), found))
+			return v.print(c, asJSON, err)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&clusterName, "cluster", "", "also check against this cluster: a `NAME` of the inventory or the lab, or lab:NAME")
 	console.Completing(cmd, "cluster", home.CompleteClusters)
 	addTrialOptions(cmd, &o)
 	return cmd
+}
+
+// validated is what is known of a trial that nothing was started for.
+type validated struct {
+	File     string             `json:"file"`
+	Valid    bool               `json:"valid"` // nothing is known that would keep it from running
+	Problems []console.Problem  `json:"problems,omitempty"`
+	Trial    string             `json:"trial,omitempty"`
+	Question string             `json:"question,omitempty"`
+	Cells    []string           `json:"cells,omitempty"`
+	Rounds   int                `json:"rounds,omitempty"`
+	About    float64            `json:"about_seconds,omitempty"`
+	Cluster  string             `json:"cluster,omitempty"` // that it was checked against
+	Foreseen []foresee.Foreseen `json:"foreseen,omitempty"`
+
+	plan progress.Plan
+}
+
+func (v *validated) outline(p progress.Plan) {
+	v.plan = p
+	v.Trial, v.Question, v.Rounds, v.About = p.Trial, p.Question, p.Rounds, p.Left.Seconds()
+	for _, cell := range p.Cells {
+		v.Cells = append(v.Cells, cell.Name)
+	}
+}
+
+// print shows what was found, after which a check ended with an error or without.
+func (v *validated) print(c console.Streams, asJSON bool, ended error) error {
+	must := 0
+	for _, f := range v.Foreseen {
+		if f.Must {
+			must++
+		}
+	}
+	v.Valid = ended == nil && must == 0
+	switch {
+	case asJSON:
+		if err := console.PrintJSON(c, v); err != nil {
+			return err
+		}
+	case v.plan.Rounds > 0:
+		v.text(c, must, ended)
+	}
+	if ended == nil && must > 0 {
+		return fmt.Errorf("the trial cannot run as it is, for %s", countOf(must, "reason"))
+	}
+	return ended
+}
+
+// text prints the trial as it would run, and what is foreseen of it.
+func (v *validated) text(c console.Streams, must int, ended error) {
+	is := "valid"
+	if must > 0 {
+		is = "correct, but it cannot run"
+	}
+	fmt.Fprintf(c.Out, "%s: %s. %s × %s, about %s.\n", v.File, is, countOf(len(v.Cells), "cell"), countOf(v.Rounds, "round"), console.Roughly(v.plan.Left))
+	for _, name := range v.Cells {
+		if name != "" {
+			fmt.Fprintf(c.Out, "  %s\n", name)
+		}
+	}
+	if ended != nil {
+		return
+	}
+	if v.Cluster != "" && len(v.Foreseen) == 0 {
+		fmt.Fprintf(c.Out, "Checked against cluster %s: no obstacle found.\n", v.Cluster)
+	}
+	for _, f := range v.Foreseen {
+		kind := "note"
+		if f.Must {
+			kind = "refused"
+		}
+		fmt.Fprintf(c.Prose(), "%s: %s\n", kind, f)
+		if f.Do != "" {
+			fmt.Fprintf(c.Prose(), "  %s\n", f.Do)
+		}
+	}
 }
 
 // countOf writes a number of things, of which there may be one.
@@ -89,29 +159,11 @@ func foreseen(ctx context.Context, t *spec.Trial, clusterName string) (found []f
 		}
 		defer func() { err = errors.Join(err, on.Close()) }()
 		var already []foresee.Foreseen
-		found, err = foresee.Foresee(ctx, t, catalog.Parts(), on, noting(d.Prepare, &already))
+		parts := catalog.Parts()
+		parts.ClusterLock = d.ClusterLock
+		found, err = foresee.Foresee(ctx, t, parts, on, noting(d.Prepare, &already))
 		found, name = append(found, already...), on.Name
 		return err
 	})
 	return found, name, err
-}
-
-// tellForeseen prints what is known, and refuses what must be otherwise.
-func tellForeseen(c console.Streams, all []foresee.Foreseen) error {
-	must := 0
-	for _, f := range all {
-		kind := "note"
-		if f.Must {
-			kind = "refused"
-			must++
-		}
-		fmt.Fprintf(c.Prose(), "%s: %s\n", kind, f)
-		if f.Do != "" {
-			fmt.Fprintf(c.Prose(), "  %s\n", f.Do)
-		}
-	}
-	if must > 0 {
-		return fmt.Errorf("the trial cannot run as it is, for %s", countOf(must, "reason"))
-	}
-	return nil
 }

@@ -89,7 +89,7 @@ func runWatchExport(ctx context.Context, c console.Streams, cluster string, o ex
 		return err
 	}
 	if o.out == "" {
-		o.out = filepath.Join(home.ResultsFolder(), "watched-"+home.SafeName(ask.Cluster), ask.From.Local().Format("2006-01-02T15-04-05"))
+		o.out = filepath.Join(home.NewResultsFolder(), "watched-"+home.SafeName(ask.Cluster), ask.From.Local().Format("2006-01-02T15-04-05"))
 	}
 	s, err := export.Write(ctx, kept, o.out, ask)
 	if err != nil {

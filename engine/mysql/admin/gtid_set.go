@@ -127,6 +127,20 @@ func (g GTIDSet) Count() int64 {
 	return n
 }
 
+// InWords is the set as a person reads it: a domain of MariaDB by the number that it has come to, an origin of MySQL as String has it.
+func (g GTIDSet) InWords() string {
+	var parts []string
+	for _, origin := range slices.Sorted(maps.Keys(g)) {
+		spans := g[origin]
+		if _, err := strconv.Atoi(origin); err != nil || len(spans) == 0 {
+			parts = append(parts, GTIDSet{origin: spans}.String())
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("sequence number %d of domain %s", spans[len(spans)-1].last, origin))
+	}
+	return strings.Join(parts, ", ")
+}
+
 func (g GTIDSet) String() string {
 	var parts []string
 	for _, origin := range slices.Sorted(maps.Keys(g)) {

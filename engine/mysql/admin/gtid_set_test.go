@@ -53,6 +53,12 @@ func TestPositionsOfMariaDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got, want := source.InWords(), "sequence number 120 of domain 0, sequence number 9 of domain 3"; got != want {
+		t.Errorf("in words: %s, want %s", got, want)
+	}
+	if g := set(t, "0171b29f-e5e2-11f1-8a10-02fc00000001:1-5"); g.InWords() != g.String() {
+		t.Errorf("in words: %s", g.InWords())
+	}
 	if left := source.Without(replica).Count(); left != 29 {
 		t.Errorf("%d left, want 20 of domain 0 and 9 of domain 3", left)
 	}

@@ -29,7 +29,7 @@ func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engi
 	for _, n = range nodes {
 		var err error
 		if all, err = settingsOf(n); err != nil {
-			return nil, err
+			return nil, &engine.RefusedSetting{Err: err}
 		}
 		for name, value := range n.Config {
 			key := admin.VariableName(name)
@@ -69,7 +69,7 @@ func (Servers) CheckSettings(ctx context.Context, m infra.Machine, nodes ...engi
 		}
 		changed, err := misunderstood(own, shown)
 		if err != nil {
-			return rounded, err
+			return rounded, &engine.RefusedSetting{Err: err}
 		}
 		rounded = append(rounded, changed...)
 	}
@@ -100,11 +100,11 @@ func read(ctx context.Context, m infra.Machine, n engine.Node, args []string) (m
 		return nil, fmt.Errorf("let %s check the settings: %w", n.Dist.Product, err)
 	}
 	if found := unknown.FindStringSubmatch(said); found != nil {
-		return nil, noVariable(found[1], variableNames(ctx, m, n.Dist))
+		return nil, &engine.RefusedSetting{Err: noVariable(found[1], variableNames(ctx, m, n.Dist))}
 	}
 	for _, c := range complaints[:ofValues] {
 		if at := c.pattern.FindStringSubmatchIndex(said); at != nil {
-			return nil, hint.With(errors.New(string(c.pattern.ExpandString(nil, c.say, said, at))), c.hint)
+			return nil, &engine.RefusedSetting{Err: hint.With(errors.New(string(c.pattern.ExpandString(nil, c.say, said, at))), c.hint)}
 		}
 	}
 	return tableOf(string(out.Stdout)), nil
