@@ -9,11 +9,12 @@ import (
 // Dip is one stretch in which the service was worse than in its baseline.
 type Dip struct {
 	Onset     time.Time     `json:"onset"`
-	Recovered time.Time     `json:"recovered"` // zero: not within the data
-	Took      time.Duration `json:"took_ns"`   // onset to recovered, or to the end of the data
-	Seconds   int           `json:"seconds"`   // that were worse
-	Depth     Estimate      `json:"depth"`     // throughput / baseline
-	Rise      Estimate      `json:"rise"`      // p99 response time / baseline; no value where nothing completed
+	Recovered time.Time     `json:"recovered"`       // zero: not within the data
+	Took      time.Duration `json:"took_ns"`         // onset to recovered, or to the end of the data
+	Seconds   int           `json:"seconds"`         // from onset to recovered
+	Worse     int           `json:"worse,omitempty"` // of these: the others are good ones between two that were worse
+	Depth     Estimate      `json:"depth"`           // throughput / baseline
+	Rise      Estimate      `json:"rise"`            // p99 response time / baseline; no value where nothing completed
 	Errors    int64         `json:"errors"`
 	Usual     bool          `json:"usual,omitempty"`      // throughput did not fall in it
 	UsualRise bool          `json:"usual_rise,omitempty"` // the p99 response time did not rise in it
@@ -47,6 +48,11 @@ func DipsOf(baseline, during []Second, o Options) []Dip {
 		dips = append(dips, dipOf(baseline, during[from:to], o))
 		d, last := &dips[len(dips)-1], during[len(during)-1]
 		d.Took = last.Start.Add(last.Length).Sub(d.Onset)
+		for _, worse := range marks[from:to] {
+			if worse {
+				d.Worse++
+			}
+		}
 		d.Usual, d.UsualRise = !slices.Contains(h.loss[from:to], true), !slices.Contains(h.slow[from:to], true)
 		if to < len(during) {
 			d.Recovered = during[to].Start

@@ -56,13 +56,28 @@ func roundsNeeded(rounds int, enough func(rounds int, unlucky float64) bool) str
 	few, many := least(luck)-rounds, least(1-luck)-rounds
 	switch {
 	case few > last-rounds:
-		return fmt.Sprintf("more than %d more rounds would be needed; the effect is at the margin", last-rounds)
+		return fmt.Sprintf("more than %d more rounds would be needed; the effect is at the margin", down(last-rounds))
 	case many > last-rounds || rounds < fewestToForesee:
-		return fmt.Sprintf("at least %s; the number cannot be known yet, because %d rounds show too little of how much rounds differ", moreRounds(few), rounds)
-	case few == many:
+		return fmt.Sprintf("at least %s; the number cannot be known yet, because %d rounds show too little of how much rounds differ", moreRounds(down(few)), rounds)
+	}
+	if few, many = down(few), up(many); few == many {
 		return "about " + moreRounds(few)
 	}
 	return fmt.Sprintf("between %d and %s", few, moreRounds(many))
+}
+
+// down and up round a number of rounds outward to one that the few rounds behind it support: in steps of about a tenth of it.
+func down(n int) int { return n / step(n) * step(n) }
+
+func up(n int) int { return (n + step(n) - 1) / step(n) * step(n) }
+
+func step(n int) int {
+	for _, s := range []int{100, 50, 10, 5} {
+		if n >= 10*s || s == 5 && n >= 10 {
+			return s
+		}
+	}
+	return 1
 }
 
 // fewestToForesee is how many rounds there must be before it is said how many will be enough.

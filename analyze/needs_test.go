@@ -95,3 +95,18 @@ func TestASingleRoundDecidesNothing(t *testing.T) {
 		t.Errorf("three rounds that agree: %+v", f)
 	}
 }
+
+// A number of rounds is told no more exactly than it is known, and never as less than is needed.
+func TestNumbersOfRoundsAreRoundedOutward(t *testing.T) {
+	for n, want := range map[int][2]int{1: {1, 1}, 9: {9, 9}, 10: {10, 10}, 11: {10, 15}, 34: {30, 35}, 35: {35, 35}, 57: {55, 60}, 134: {130, 140}, 676: {650, 700}, 1234: {1200, 1300}} {
+		if got := [2]int{down(n), up(n)}; got != want {
+			t.Errorf("%d: %v, want %v", n, got, want)
+		}
+	}
+	close := func(rounds int, unlucky float64) bool {
+		return rounds >= map[bool]int{true: 37, false: 38}[unlucky < 0.5]
+	}
+	if got, want := roundsNeeded(3, close), "between 30 and 35 more rounds"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -68,7 +68,7 @@ func (f Fault) Advice() string {
 		return "allow more operations in flight (more connections), or ask for a lower rate"
 	}
 	return "the load generator was short of CPU: stop what else runs on this machine, ask for a lower rate, or run the load from another machine. Or, once " +
-		"the servers are up, give it priority: sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|load run|rehearse) ')"
+		"the servers are up, give it priority: `sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|load run|rehearse) ')`"
 }
 
 // Advice is what to do about the reasons, each thing once.
@@ -97,10 +97,9 @@ func Judge(seconds []GuardSecond, response series.Snapshot) []Reason {
 	if len(seconds) == 0 {
 		return nil
 	}
-	bound := max(maxStartLag, time.Duration(maxStartLagShare*float64(response.Quantile(0.5))))
 	var reasons []Reason
 	for loader, own := range byLoader(seconds) {
-		reasons = append(reasons, judgePace(loader, own, bound)...)
+		reasons = append(reasons, judgePace(loader, own, response)...)
 	}
 	var cpu float64
 	for _, s := range seconds {
@@ -148,7 +147,9 @@ func Lateness(seconds []GuardSecond) time.Duration {
 }
 
 // judgePace says what was wrong with the pace of one loader.
-func judgePace(loader string, seconds []GuardSecond, bound time.Duration) []Reason {
+func judgePace(loader string, seconds []GuardSecond, response series.Snapshot) []Reason {
+	median := response.Quantile(0.5)
+	bound := max(maxStartLag, time.Duration(maxStartLagShare*float64(median)))
 	var capped float64
 	var stalled, longest time.Duration
 	for _, s := range seconds {
@@ -161,7 +162,8 @@ func judgePace(loader string, seconds []GuardSecond, bound time.Duration) []Reas
 	var reasons []Reason
 	if p99 := Lateness(seconds); p99 > bound {
 		reasons = append(reasons, Reason{Loader: loader, What: Late, Excess: float64(p99) / float64(bound),
-			Detail: fmt.Sprintf("(p99 %.1f ms, allowed %.1f ms)", 1e3*p99.Seconds(), 1e3*bound.Seconds())})
+			Detail: fmt.Sprintf("(p99 %.1f ms, allowed %.1f ms: %.0f %% of the median response time of %.1f ms, %.0f ms at least; the p99 response time, which includes it, is %.1f ms)",
+				1e3*p99.Seconds(), 1e3*bound.Seconds(), 100*maxStartLagShare, 1e3*median.Seconds(), 1e3*maxStartLag.Seconds(), 1e3*response.Quantile(0.99).Seconds())})
 	}
 	if capped > maxCapShare {
 		reasons = append(reasons, Reason{Loader: loader, What: Capped, Excess: capped / maxCapShare,

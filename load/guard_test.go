@@ -135,7 +135,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"nothing measured", nil, series.Snapshot{}, ""},
 		{"on time", []load.GuardSecond{lag(900*time.Microsecond, 10)}, fast, ""},
-		{"late", []load.GuardSecond{lag(1100*time.Microsecond, 10)}, fast, "p99 1.1"},
+		{"late", []load.GuardSecond{lag(1100*time.Microsecond, 10)}, fast, "(p99 1.1 ms, allowed 1.0 ms: 5 % of the median response time of 1.0 ms, 1 ms at least; the p99 response time, which includes it, is 1.0 ms)"},
 		{"late, but the server is slower by far", []load.GuardSecond{lag(4*time.Millisecond, 10)}, slow, ""},
 		{"late even so", []load.GuardSecond{lag(6*time.Millisecond, 10)}, slow, "allowed 5.0 ms"},
 		{"one operation in a thousand", []load.GuardSecond{lag(0, 999), lag(time.Second, 1)}, fast, ""},

@@ -79,7 +79,7 @@ func (c comparison) tables() []table {
 	}
 	var all []table
 	for _, m := range c.measured("throughput", "response_p95", "response_p99") {
-		t := table{Title: heading(m), Corner: c.Factor}
+		t := table{Title: heading(m), Corner: c.Factor, Across: c.Factor}
 		if m == "throughput" {
 			t.Title += ", operations per second"
 		}

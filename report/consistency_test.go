@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -116,6 +118,8 @@ var contradictions = [][2]string{
 	{`were all as before after`, `not as before`},
 	{`were all as before after`, `this dip was not over`},
 	{`were not as before within`, `no dip was found`},
+	{`no dip was found`, `[Rr]ecovery time|acknowledged again`},
+	{`stayed as before`, `this dip|throughput fell|p99 response rose`},
 }
 
 var forbidden = regexp.MustCompile(`\bit did not come back|\bback after \d|; back\b|\bNaN\b|\b0 errors;`)
@@ -161,6 +165,11 @@ func TestNoTwoSentencesOfAPageContradictEachOther(t *testing.T) {
 		if len(impact.Spells) == 0 != (len(r.Verdict.Phases[1].Dips) == 0) {
 			t.Errorf("curve %d: %d spells and %d dips", n, len(impact.Spells), len(r.Verdict.Phases[1].Dips))
 		}
+		for _, d := range r.Verdict.Phases[1].Dips {
+			if holes := d.Worse < d.Seconds; holes != strings.Contains(pages["HTML"], fmt.Sprintf(", of which %d seconds were worse than the baseline.", d.Worse)) && len(r.Verdict.Phases[1].Dips) == 1 {
+				t.Errorf("curve %d: %d of %d seconds were worse, and the page says %s", n, d.Worse, d.Seconds, pages["HTML"])
+			}
+		}
 		if dips := r.Verdict.Phases[1].Dips; len(dips) > 0 && dips[len(dips)-1].Recovered.IsZero() == impact.Over() {
 			t.Errorf("curve %d: the last dip and the last spell end apart", n)
 		}
@@ -168,6 +177,56 @@ func TestNoTwoSentencesOfAPageContradictEachOther(t *testing.T) {
 	t.Logf("%d of %d were felt, %d of them several times, %d were not over", felt, curves, several, open)
 	if felt < curves/3 || felt == curves || open < 3 || several < 5 {
 		t.Error("the curves do not try what they are to try")
+	}
+}
+
+// A page that compares variants says of a rate what it says of the throughput that it is made of: each is written as a change, with the
+// same sign of doubt.
+func TestARateAndItsThroughputAreOneOnAPage(t *testing.T) {
+	const seed = 20261127
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	differ, alike := 0, 0
+	for range 20 {
+		sizes := []float64{rng.ExpFloat64() + 0.1, rng.ExpFloat64() + 0.1, rng.ExpFloat64() + 0.1} // rounds that differ by as much as they like
+		times := math.Exp(0.3 * rng.NormFloat64())
+		measure := func(level float64) analyze.Quantity {
+			q := analyze.Quantity{Statistic: analyze.Throughput()}
+			for round, size := range sizes {
+				var seconds []analyze.Second
+				for i := range 20 {
+					done := int64(level * size * (1 + 0.05*rng.NormFloat64()))
+					seconds = append(seconds, analyze.Second{Start: time.Unix(int64(1000*round+i), 0), Length: time.Second, Level: float64(done), Tally: series.Tally{Scheduled: done, Done: done}})
+				}
+				q.Rounds = append(q.Rounds, seconds)
+			}
+			return q
+		}
+		on, off := measure(1000*times), measure(1000)
+		o := analyze.Options{Replicates: 100}
+		ratio := analyze.RatioOf(on, off, o)
+		judged := analyze.Judge([]analyze.Claim{{Quantities: []analyze.Quantity{on, off}, Estimate: func(x []float64) float64 { return x[0] / x[1] }, Ratio: true, Unit: "ratio", Op: "!=", Margin: 1}}, o)[0]
+		before, mean := analyze.EstimateOf(off, o), analyze.EstimateOf(on, o)
+		r := &result.Result{Verdict: result.Verdict{
+			Cells: []result.Cell{
+				{Name: "off", Variant: "off", Control: true, Rounds: 3, Figures: []result.Figure{{Metric: "throughput", Unit: "per_second", Estimate: before}}},
+				{Name: "on", Variant: "on", Rounds: 3, Figures: []result.Figure{{Metric: "throughput", Unit: "per_second", Estimate: mean, Ratio: &ratio}}},
+			},
+			Signals: []result.SignalDifference{{Signal: "mysql.commits_per_second", Node: "n1", Unit: "per_second", Variant: "on", Control: "off", Mean: mean, Before: before, Difference: judged, Differs: judged.Verdict == analyze.Pass}},
+		}}
+		c, _ := newComparison(r.Verdict.Cells)
+		compared, signal := c.tables()[0].Rows[1].Cells[0].signedChange(), signalTable(r.Verdict).Rows[0].Cells[3].Value
+		if compared != signal {
+			t.Errorf("throughput %s, commits %s", compared, signal)
+		}
+		if strings.HasPrefix(signal, "≈") {
+			alike++
+		} else {
+			differ++
+		}
+	}
+	if differ < 3 || alike < 3 {
+		t.Errorf("%d differ and %d do not: the test does not try what it is to try", differ, alike)
 	}
 }
 

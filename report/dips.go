@@ -79,11 +79,19 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 		what = "this stretch with errors"
 	}
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
-		text += "; " + what + " was not over within the " + took + " that followed."
+		text += "; " + what + " was not over within the " + took + " that followed" + joined(d) + "."
 	} else {
-		text += "; " + what + " lasted " + took + "."
+		text += "; " + what + " lasted " + took + joined(d) + "."
 	}
 	return text + u.through(d)
+}
+
+// joined says of a dip with good seconds in it how many were worse, "" of one without.
+func joined(d result.Dip) string {
+	if d.Worse == 0 || d.Worse == d.Seconds {
+		return ""
+	}
+	return fmt.Sprintf(", of which %d seconds were worse than the baseline", d.Worse)
 }
 
 // through says what a long dip went on through, and how bad it was in the worst second of each. What was no worse than the
@@ -148,6 +156,7 @@ func (u *run) dipTable() table {
 			if d.Recovered.IsZero() {
 				lasted = "not over within " + lasted
 			}
+			lasted += joined(d)
 			words, _ := cause(d.During)
 			cells := plainEntries(p.Name, cmp.Or(words, "–"))
 			cells = append(cells, depth, rise)

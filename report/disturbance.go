@@ -16,6 +16,7 @@ import (
 type disturbance struct {
 	*analyze.Impact
 	spells []analyze.Spell
+	failed string         // which errors there were, "": not known
 	writes *time.Duration // the longest time without an acknowledged write; nil: no ledger was kept, or none was taken any more
 }
 
@@ -117,6 +118,9 @@ func (d *disturbance) sentence() string {
 	}
 	if d.ErrorSeconds > 0 {
 		s := seconds(d.ErrorSeconds) + " with errors"
+		if d.failed != "" {
+			s += " (" + d.failed + ")"
+		}
 		if c := d.errors(); c.worse > 0 {
 			s += ", whose share was " + c.back()
 		}
@@ -134,11 +138,12 @@ func (d *disturbance) sentence() string {
 	}
 	text := strings.Join(parts, "; ") + "."
 	if d.writes != nil {
-		text += " " + acknowledgedAgain(*d.writes)
+		text += " " + withoutWrites(*d.writes)
 	}
 	return text
 }
 
-func acknowledgedAgain(took time.Duration) string {
-	return "Writes were acknowledged again after at most " + quantity.Duration(took.Round(time.Millisecond)) + "."
+// withoutWrites is true of a change that stopped no write too: then it is how long one waited for the next.
+func withoutWrites(longest time.Duration) string {
+	return "The longest time from one acknowledged write to the next was " + quantity.Duration(longest.Round(time.Millisecond)) + "."
 }

@@ -85,7 +85,7 @@ func eventTable(events []series.Event, start time.Time, most int) table {
 		}
 		t.Rows = append(t.Rows, line{
 			Head: quantity.Elapsed.Format(e.Time.Sub(start).Seconds()), Ink: -1,
-			Cells: plainEntries(withName(e.Kind.Words(), e.Name), e.Node, details(e.Detail)),
+			Cells: plainEntries(withName(e.Kind.Words(), e.Name), e.Node, detailsOf(e)),
 		})
 	}
 	return t
@@ -128,6 +128,31 @@ func join(words ...string) string {
 
 // labels are the words for details whose keys in events.jsonl do not read as words.
 var labels = map[string]string{"in_doubt": "unacknowledged", "in_doubt_found": "of which present", "nothing": "does not count:"}
+
+// detailsOf are an event's details. The end of a change or of a step has its own time, which is not that of its phase.
+func detailsOf(e series.Event) string {
+	switch {
+	case e.Kind == series.NoiseChecked:
+		return foreseen(e.Detail)
+	case (e.Kind == series.ChangeEnd || e.Kind == series.StepEnd) && number64(e.Detail["seconds"]) > 0:
+		return "took " + details(e.Detail)
+	}
+	return details(e.Detail)
+}
+
+// foreseen says from which change on a trial can show one: "throughput from 6.0 % on, p99 from ×17.6 on, by 10 s of its load".
+func foreseen(d map[string]any) string {
+	var parts []string
+	for _, metric := range []string{"throughput", "p99"} {
+		if percent, known := d[metric+"_percent"]; known {
+			parts = append(parts, metric+" from "+quantity.Smallest(number64(percent)/100)+" on")
+		}
+	}
+	if took := number64(d["seconds"]); took > 0 {
+		parts = append(parts, "by "+quantity.Duration(time.Duration(took*float64(time.Second)))+" of its load")
+	}
+	return strings.Join(parts, ", ")
+}
 
 func details(d map[string]any) string {
 	var parts []string

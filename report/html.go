@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"sync"
 
 	"plimsoll/result"
@@ -47,6 +48,7 @@ var pageTemplate = sync.OnceValues(parsePage)
 func parsePage() (*template.Template, error) {
 	functions := template.FuncMap{
 		"lower":  class,
+		"prose":  prose,
 		"style":  func(name string) (template.CSS, error) { s, err := asset(name); return template.CSS(s), err }, //nolint:gosec // our own file
 		"script": func(name string) (template.JS, error) { s, err := asset(name); return template.JS(s), err },   //nolint:gosec // our own file
 		"licensed": func(name, licence string) (template.JS, error) {
@@ -63,6 +65,26 @@ func parsePage() (*template.Template, error) {
 		return nil, fmt.Errorf("parse page: %w", err)
 	}
 	return t, nil
+}
+
+// commands splits a sentence at its backquotes: every second part is a command. One that has an odd number of them has none.
+func commands(text string) []string {
+	if strings.Count(text, "`")%2 == 1 {
+		return []string{text}
+	}
+	return strings.Split(text, "`")
+}
+
+// prose is a sentence in which what stands in backquotes is a command: it is shown as code, whole, to be copied.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range commands(text) {
+		if part = template.HTMLEscapeString(part); i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		b.WriteString(part)
+	}
+	return template.HTML(b.String()) //nolint:gosec // escaped part by part
 }
 
 func asset(name string) (string, error) {

@@ -59,6 +59,12 @@ const unsaid = `(async () => {
     (s.scrollWidth > s.clientWidth + 1) !== getComputedStyle(s, "::before").content.includes("scroll sideways")).map(s => s.getAttribute("aria-label"));
 })()`
 
+// hidden lists the tables of a narrow window of which something is past the edge, but for pictures, which are seen whole or not at all, and
+// those with a cell that does not say what it is.
+const hidden = `[...document.querySelectorAll(".scroll")].filter(s => s.clientWidth > 0 && !s.querySelector(".sparks") &&
+  (s.scrollWidth > s.clientWidth + 1 || [...s.querySelectorAll("td")].some(d => d.textContent.trim() && (d.getBoundingClientRect().height === 0 || getComputedStyle(d, "::before").content.length < 3)))).map(s =>
+  s.getAttribute("aria-label") + ": " + (s.querySelector("thead")?.textContent || ""))`
+
 // longNames is a timeline whose changes have the longest names that ship, and in which throughput and p99 vary by more than they are.
 func longNames() *result.Result {
 	r := reporttest.Timeline()
@@ -95,6 +101,12 @@ func TestBrowserCutsNothing(t *testing.T) {
 			b.Eval(fmt.Sprintf(cutOff, l.Width), &cut)
 			b.Eval(fmt.Sprintf(wider, l.Width), &wide)
 			b.Eval(unsaid, &scrolls)
+			if l.Phone {
+				var lost []string
+				if b.Eval(hidden, &lost); len(lost) > 0 {
+					t.Errorf("%s at %d px: something of these tables is out of sight: %q", name, l.Width, lost)
+				}
+			}
 			if len(scrolls) > 0 {
 				t.Errorf("%s at %d px: nothing shows that these tables scroll: %q", name, l.Width, scrolls)
 			}

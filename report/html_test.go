@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -26,6 +27,25 @@ func render(t *testing.T, r *result.Result) string {
 
 // Attributes and style rules that could make a browser ask for something.
 var asks = regexp.MustCompile(`(?i)(?:\s(?:src|srcset|href|action|data|poster|background|formaction|xlink:href)\s*=\s*["']?([^"'\s>]*)|url\(\s*["']?([^"')]*)|(@import)\s)`)
+
+// A command in a hint is shown as code, which is copied whole; what is no command stays text, and nobody's text becomes markup.
+func TestACommandInAHintIsCode(t *testing.T) {
+	const hint = "or <b>: `sudo chrt -p $(pgrep -nf 'a|b')`"
+	r := &result.Result{Verdict: result.Verdict{Verdict: analyze.Invalid, Advice: []string{hint}}}
+	var page, markdown bytes.Buffer
+	if err := errors.Join(HTML(&page, r), Markdown(&markdown, r)); err != nil {
+		t.Fatal(err)
+	}
+	if want := `hint: or &lt;b&gt;: <code>sudo chrt -p $(pgrep -nf &#39;a|b&#39;)</code></p>`; !strings.Contains(page.String(), want) {
+		t.Errorf("the page lacks %s", want)
+	}
+	if got := prose("a ` alone"); got != "a ` alone" {
+		t.Errorf("%s", got)
+	}
+	if want := "- hint: or &lt;b&gt;: `sudo chrt -p $(pgrep -nf 'a|b')`\n"; !strings.Contains(markdown.String(), want) {
+		t.Errorf("report.md lacks %s", want)
+	}
+}
 
 func TestPageAsksForNothing(t *testing.T) {
 	for name, r := range samples() {

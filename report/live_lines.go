@@ -49,7 +49,7 @@ func (l *lines) Observe(u progress.Update) {
 		l.tick(now)
 	case progress.Happened:
 		if u.Kind.Group() != series.OfPhases && !shownOtherwise(u.Event) {
-			l.line(now, eventName(u.Event)+parenthesis(details(u.Detail)))
+			l.line(now, eventName(u.Event)+parenthesis(detailsOf(u.Event)))
 		}
 	case progress.Plan, progress.PhaseBegan, progress.CellDone, progress.Finished: // the stages tell
 	}

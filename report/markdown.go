@@ -25,11 +25,12 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 	if text := partly(v); text != "" {
 		m.linef("_%s_\n", text)
 	}
-	m.list(reasons(v))
-	for _, s := range signalLead(v) {
+	m.prose(reasons(v))
+	leads := append(changeLead(v), signalLead(v)...)
+	for _, s := range leads {
 		m.linef("- **%s**%s", escape(s.Subject), escape(s.Text))
 	}
-	if len(v.Signals) > 0 {
+	if len(leads) > 0 || len(v.Signals) > 0 {
 		m.linef("")
 	}
 	m.claims(v)
@@ -56,17 +57,14 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 	if memory := warmthTable(v); len(memory.Rows) > 0 {
 		m.linef("## In memory afterwards\n")
 		m.table(memory)
-		m.linef("%s\n", memory.Note)
 	}
 	if shown := shownTable(v); len(shown.Rows) > 0 {
 		m.linef("## Signals expected\n")
 		m.table(shown)
-		m.linef("%s\n", shown.Note)
 	}
 	if signals := signalTable(v); len(signals.Rows) > 0 {
 		m.linef("## Signals by variant\n")
 		m.table(signals)
-		m.linef("%s\n", signals.Note)
 	}
 	if len(v.Notes) > 0 {
 		m.linef("## To keep in mind\n")
@@ -104,12 +102,26 @@ func (m *markdown) list(items []string) {
 	}
 }
 
+// prose lists sentences in which what stands in backquotes is a command.
+func (m *markdown) prose(items []string) {
+	for _, s := range items {
+		parts := commands(s)
+		for i := 0; i < len(parts); i += 2 {
+			parts[i] = escape(parts[i])
+		}
+		m.linef("- %s", strings.Join(parts, "`"))
+	}
+	if len(items) > 0 {
+		m.linef("")
+	}
+}
+
 func (m *markdown) claims(v result.Verdict) {
 	if len(v.Claims) == 0 {
 		return
 	}
 	m.linef("| | expected | found | interval | margin | needs |\n|---|---|--:|--:|--:|---|")
-	for _, f := range v.Claims {
+	for _, f := range shownClaims(v) {
 		unit := quantity.Unit(f.Unit)
 		found, interval := "not judged", ""
 		if judged(f) {
@@ -219,6 +231,9 @@ func (m *markdown) table(t table) {
 		m.WriteByte('\n')
 	}
 	m.linef("")
+	if t.Note != "" {
+		m.linef("%s\n", t.Note)
+	}
 }
 
 // mark is an answer as a picture that every Markdown page shows.

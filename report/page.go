@@ -32,7 +32,7 @@ type page struct {
 	DiskKey    string // how their picture is read
 	Memory     table
 	Shown      table    // signals that expectations name
-	SignalLead []remark // the largest differences between variants
+	Leads      []remark // what the changes were like in each variant, and the largest differences between their signals
 	ByVariant  table    // and all of them
 	Signals    []signalSection
 	Operations []table
@@ -112,7 +112,7 @@ func newPage(r *result.Result, beside besides, d detail) *page {
 		Meaning: meaning(r.Verdict), Partly: partly(r.Verdict), Reasons: reasons(r.Verdict),
 		Date: date(r.Environment.Started), Engine: join(r.Environment.Engine["product"], r.Environment.Engine["version"]),
 		Claims: claims(r.Verdict), Judged: slices.ContainsFunc(r.Verdict.Claims, judged), Operations: operationTables(r),
-		Memory: warmthTable(r.Verdict), Shown: shownTable(r.Verdict), SignalLead: signalLead(r.Verdict), ByVariant: signalTable(r.Verdict),
+		Memory: warmthTable(r.Verdict), Shown: shownTable(r.Verdict), Leads: append(changeLead(r.Verdict), signalLead(r.Verdict)...), ByVariant: signalTable(r.Verdict),
 		Facts: facts(r.Environment), Differ: settingsThatDiffer(r.Environment, r.Verdict.Cells), Settings: settingsTable(r.Environment, r.Verdict.Cells), Guard: guardTable(r.Signals),
 		Writes: newWrites(r), Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},
 	}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/result"
 
 	"plimsoll/report/quantity"
+	"plimsoll/series"
 )
 
 // lead says what each disturbance of a run did.
@@ -23,10 +25,30 @@ func (u *run) lead() []remark {
 			all = append(all, remark{p.Name, ": " + u.withoutEffect(p)})
 			continue
 		}
-		all = append(all, remark{p.Name, ": " + disturbanceOf(p).sentence()})
+		d := disturbanceOf(p)
+		d.failed = u.errorsSince(p)
+		all = append(all, remark{p.Name, ": " + d.sentence()})
 		all = append(all, u.dipRemarks(p)...)
 	}
 	return all
+}
+
+// errorsSince are the errors from the beginning of a change up to the next, by class.
+func (u *run) errorsSince(p result.Phase) string {
+	until := u.End
+	for _, next := range u.Phases {
+		if next.Impact != nil && next.From.After(p.From) && next.From.Before(until) {
+			until = next.From
+		}
+	}
+	classes := map[string]any{}
+	for _, e := range u.Events {
+		if e.Kind == series.LoadErrors && !e.Time.Before(p.From) && e.Time.Before(until) {
+			classes = sum(classes, e.Detail)
+		}
+	}
+	delete(classes, "seconds")
+	return details(classes)
 }
 
 // withoutEffect says of a disturbance that was not felt what there was to be seen of it.
@@ -95,7 +117,31 @@ func (u *run) phaseTable() table {
 		}
 		t.Rows = append(t.Rows, l)
 	}
+	t.Note = u.aboutLengths()
 	return t
+}
+
+// aboutLengths says how long the changes themselves took, and why their phases are longer; "" where that is not known.
+func (u *run) aboutLengths() string {
+	var took []string
+	for _, p := range u.Phases {
+		if p.Impact == nil {
+			continue
+		}
+		for _, e := range u.Events {
+			if e.Kind != series.ChangeEnd || e.Name != p.Name || e.Time.Before(p.From) || e.Time.After(p.To) {
+				continue
+			}
+			if s := number64(e.Detail["seconds"]); s > 0 {
+				took = append(took, p.Name+" "+quantity.Duration(time.Duration(s*float64(time.Second)).Round(time.Millisecond)))
+			}
+		}
+	}
+	if len(took) == 0 {
+		return ""
+	}
+	return "A phase is counted in whole seconds. That of a change goes on for one second more than that in which the change ended, so it lasts two at least. " +
+		"The change itself, from its first check to its last step, took: " + strings.Join(took, ", ") + ". A step (↳) has its own length."
 }
 
 // ofBaseline is the throughput of a row as a share of the baseline's, of one in which something was changed.

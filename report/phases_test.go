@@ -9,6 +9,7 @@ import (
 	"plimsoll/result"
 
 	"plimsoll/analyze"
+	"plimsoll/series"
 )
 
 // The sentence of a disturbance calls a fall only what is one, and of a load that arrives says what was not done.
@@ -56,8 +57,15 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 		}
 	}
 	ledger := result.Figure{Metric: "recovery_time", Unit: "ms", Estimate: analyze.Estimate{Value: 535}}
-	if got := said(func(*analyze.Impact) {}, ledger); !strings.HasSuffix(got, rose+". Writes were acknowledged again after at most 535 ms.") {
+	if got := said(func(*analyze.Impact) {}, ledger); !strings.HasSuffix(got, rose+". The longest time from one acknowledged write to the next was 535 ms.") {
 		t.Error(got)
+	}
+	failing := run{End: at.Add(time.Hour), Phases: []result.Phase{{Name: "mysql/alter-table", From: at, Impact: &analyze.Impact{Onset: at, ErrorSeconds: 1, Spells: felt.Spells}}}, Events: []series.Event{
+		{Kind: series.LoadErrors, Time: at.Add(-time.Minute), Detail: map[string]any{"timeout": 1.0}},
+		{Kind: series.LoadErrors, Time: at.Add(time.Second), Detail: map[string]any{"deadlock": 18.0, "seconds": 1}},
+	}}
+	if got := failing.lead()[0].Text; !strings.Contains(got, "; 1 second with errors (deadlock 18).") {
+		t.Errorf("%q does not say which errors there were", got)
 	}
 	felt.Usual, felt.Onset, felt.Spells = true, time.Time{}, nil
 	if got := said(func(*analyze.Impact) {}); !strings.Contains(got, "77 % in its worst second, as the baseline's own seconds vary") {
@@ -84,6 +92,16 @@ func TestTheShareOfTheBaselineIsOfItsRow(t *testing.T) {
 		if cells := table.Rows[row].Cells; len(cells) != len(table.Columns) || cells[column].Value != want {
 			t.Errorf("row %d: %+v, want %q of the baseline", row, cells, want)
 		}
+	}
+	if table.Note != "" {
+		t.Errorf("of a change whose length is not known: %q", table.Note)
+	}
+	u.Events = []series.Event{{Kind: series.ChangeEnd, Name: "own/change", Time: at.Add(time.Second), Detail: map[string]any{"seconds": 0.1644}}}
+	if note := strings.ReplaceAll(u.phaseTable().Note, "\u202f", " "); !strings.Contains(note, "it lasts two at least") || !strings.Contains(note, "took: own/change 164 ms.") {
+		t.Errorf("%q", note)
+	}
+	if row := eventTable(u.Events, at, 10).Rows[0]; row.Cells[2].Value != "took 164\u202fms" {
+		t.Errorf("%+v", row)
 	}
 	u.Phases[1].Impact = nil
 	if table := u.phaseTable(); !slices.Equal(table.Columns, []string{"from", "lasted", "throughput", "p99 response"}) || len(table.Rows[1].Cells) != 4 {
@@ -131,5 +149,13 @@ func TestOnlyErrorsAreNoDip(t *testing.T) {
 	d.Usual = false
 	if got := u.dip(p, d); !strings.Contains(got, "; this dip lasted") {
 		t.Errorf("a fall: %s", got)
+	}
+	d.Took, d.Seconds, d.Worse, d.Recovered = 3*time.Second, 3, 2, at.Add(3*time.Second)
+	if got := u.dip(p, d); !strings.Contains(got, "lasted 3\u202fs, of which 2 seconds were worse than the baseline.") {
+		t.Errorf("two seconds with a good one between them: %s", got)
+	}
+	u.Phases = []result.Phase{{Dips: []result.Dip{d}}}
+	if cells := u.dipTable().Rows[0].Cells; cells[len(cells)-1].Value != "3\u202fs, of which 2 seconds were worse than the baseline" {
+		t.Errorf("%+v", cells)
 	}
 }

@@ -180,7 +180,7 @@ func (s screen) cells(p *liveState) []string {
 func (s screen) events(p *liveState, most int) []string {
 	var out []string
 	for _, e := range p.recent[max(len(p.recent)-most, 0):] {
-		out = append(out, s.Dim.Render(fmt.Sprintf("%7s  ", quantity.Elapsed.Format(e.Time.Sub(p.began).Seconds())))+eventName(e)+s.Dim.Render(parenthesis(details(e.Detail))))
+		out = append(out, s.Dim.Render(fmt.Sprintf("%7s  ", quantity.Elapsed.Format(e.Time.Sub(p.began).Seconds())))+eventName(e)+s.Dim.Render(parenthesis(detailsOf(e))))
 	}
 	return out
 }

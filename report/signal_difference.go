@@ -29,11 +29,22 @@ func weight(d result.SignalDifference) float64 {
 
 // certainty is how many times its own interval's half a difference is.
 func certainty(d result.SignalDifference) float64 {
-	half := (d.Difference.High - d.Difference.Low) / 2
-	if half == 0 {
+	estimate, half := d.Difference.Estimate, (d.Difference.High-d.Difference.Low)/2
+	if isRatio(d) {
+		estimate, half = math.Log(estimate), math.Log(d.Difference.High/d.Difference.Low)/2
+	}
+	switch {
+	case math.IsNaN(half) || estimate == 0:
+		return 0
+	case half == 0:
 		return math.Inf(1)
 	}
-	return math.Abs(d.Difference.Estimate) / half
+	return math.Abs(estimate) / half
+}
+
+// isRatio tells a difference that was judged as a ratio.
+func isRatio(d result.SignalDifference) bool {
+	return quantity.Unit(d.Difference.Unit) == quantity.Ratio
 }
 
 // byWeight sorts what the data supports first, the largest first; the load generator's own signals last, since they tell of the load.
@@ -51,7 +62,7 @@ func signalLead(v result.Verdict) []remark {
 	byVariant := map[string][]string{}
 	var variants []string
 	for _, d := range byWeight(v.Signals) {
-		if !d.Differs || last(d.Signal) > 0 {
+		if !d.Differs || last(d.Signal) > 0 || writtenAlike(d) {
 			continue
 		}
 		if byVariant[d.Variant] == nil {
@@ -85,19 +96,35 @@ func signalName(d result.SignalDifference) (string, quantity.Unit) {
 func signalTable(v result.Verdict) table {
 	t := table{Corner: "signal", Columns: []string{"variant", "mean of the control", "mean", "difference", "between"}}
 	all := byWeight(v.Signals)
+	alike := len(all)
+	all = slices.DeleteFunc(all, writtenAlike)
+	alike -= len(all)
 	if more := len(all) - shownSignals; more > 0 {
 		t.Note = fmt.Sprintf("%d smaller differences are in verdict.json. ", more)
 		all = all[:shownSignals]
 	}
-	t.Note += "Means over the measured phases of the rounds that both have; ≈ is a difference that the data cannot distinguish from zero."
+	if alike > 0 {
+		t.Note += fmt.Sprintf("%d more, whose two means are the same in the digits shown, %s in verdict.json. ", alike, are(alike))
+	}
+	t.Note += "Means over the measured phases of the rounds that both have. The difference is the change against the control, with its interval; of shares, " +
+		"and of what was zero at times, it is one mean minus the other (points are percentage points). ≈ is a difference that the data cannot distinguish " +
+		"from none"
+	if n := len(v.Signals); n > 1 {
+		t.Note += fmt.Sprintf(" when all %d are judged together, which takes wider intervals than one figure by itself", n)
+	}
+	t.Note += "."
 	for _, d := range all {
 		name, unit := signalName(d)
-		difference, between := entry{Value: signed(unit, d.Difference.Estimate)}, ""
+		says := func(v float64) string { return signed(unit, v) }
+		if isRatio(d) {
+			says = quantity.Change
+		}
+		difference, between := entry{Value: says(d.Difference.Estimate)}, ""
 		if !d.Differs {
 			difference.Value, difference.Tone = "≈ "+difference.Value, same
 		}
 		if judged(d.Difference) && !math.IsInf(d.Difference.High-d.Difference.Low, 0) {
-			between = signed(unit, d.Difference.Low) + " and " + signed(unit, d.Difference.High)
+			between = says(d.Difference.Low) + " and " + says(d.Difference.High)
 		}
 		t.Rows = append(t.Rows, line{Head: name, Ink: -1, Cells: []entry{
 			{Value: d.Variant}, {Value: unit.Format(d.Before.Value)}, {Value: unit.Format(d.Mean.Value)}, difference, {Value: between},
@@ -106,12 +133,23 @@ func signalTable(v result.Verdict) table {
 	return t
 }
 
+// writtenAlike tells a signal whose two means are written the same.
+func writtenAlike(d result.SignalDifference) bool {
+	_, unit := signalName(d)
+	return unit.Format(d.Before.Value) == unit.Format(d.Mean.Value)
+}
+
+// signed writes a difference: of shares in points, since 13 % less of 14 % is another thing.
 func signed(unit quantity.Unit, v float64) string {
-	if v > 0 {
-		return "+" + unit.Format(v)
+	text := unit.Format(math.Abs(v))
+	if unit == quantity.Share {
+		text = strings.TrimSuffix(text, "%") + "points"
 	}
-	if v < 0 {
-		return "−" + unit.Format(-v)
+	switch {
+	case v > 0:
+		return "+" + text
+	case v < 0:
+		return "−" + text
 	}
-	return unit.Format(v)
+	return text
 }

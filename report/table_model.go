@@ -5,6 +5,7 @@ type table struct {
 	Title   string
 	Note    string
 	Corner  string // heads the first column
+	Across  string // the factor of which the columns are the levels; "": they are figures
 	Columns []string
 	Rows    []line
 	Words   bool // the cells are texts, not numbers
@@ -22,6 +23,14 @@ type entry struct {
 	Spread string
 	Change string
 	Tone   tone
+}
+
+// Label is what a cell of a column is, where its heading is out of sight: on a narrow screen each row stands by itself.
+func (tb table) Label(column int) string {
+	if column >= len(tb.Columns) {
+		return ""
+	}
+	return join(tb.Across, tb.Columns[column])
 }
 
 // remark is a sentence about something that has a name.

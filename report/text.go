@@ -26,7 +26,7 @@ type Terminal = terminal.Output
 func Text(w io.Writer, r *result.Result, on Terminal) error {
 	t := newText(on)
 	t.verdict(r.Verdict)
-	for _, s := range signalLead(r.Verdict) {
+	for _, s := range append(changeLead(r.Verdict), signalLead(r.Verdict)...) {
 		t.wrap(" ", " ", t.Bold.Render(s.Subject)+s.Text)
 	}
 	t.claims(r.Verdict)
@@ -165,7 +165,7 @@ func (t *text) claims(v result.Verdict) {
 	if len(v.Claims) > 0 && v.Verdict == analyze.Invalid {
 		t.wrap(" ", " ", t.Dim.Render("The results as they would be if the measurement were valid, which it is not:"))
 	}
-	for _, f := range v.Claims {
+	for _, f := range shownClaims(v) {
 		style := t.Answer(f.Verdict)
 		if v.Verdict == analyze.Invalid {
 			style = t.Dim
@@ -248,6 +248,9 @@ func (t *text) run(u *run, named bool) {
 	for _, rows := range []table{u.phaseTable(), u.dipTable()} {
 		if len(rows.Rows) > 0 {
 			t.table(rows)
+		}
+		if rows.Note != "" {
+			t.linef("")
 		}
 	}
 }

@@ -2,9 +2,13 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/report/chart"
+	"plimsoll/report/quantity"
 	"plimsoll/result"
 )
 
@@ -51,4 +55,84 @@ func (v variants) bands(start time.Time) []chart.Span {
 		}
 	}
 	return out
+}
+
+// changeLead says under the verdict of a trial that makes a change in several cells what the change was like in each: that is what the cells
+// are compared for, and expectations need not ask it. "" of a trial that compares nothing, or changes nothing.
+func changeLead(v result.Verdict) []remark {
+	if len(v.Cells) < 2 {
+		return nil
+	}
+	var all []remark
+	for _, c := range v.Cells {
+		for _, name := range changesOf(v, c.Name) {
+			all = append(all, remark{c.Name, ": " + changeOf(v, c.Name, name) + "."})
+		}
+	}
+	return all
+}
+
+// changesOf are the changes of a cell, in order.
+func changesOf(v result.Verdict, cell string) []string {
+	var names []string
+	for _, p := range v.Phases {
+		if p.Cell == cell && p.Impact != nil && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// changeOf is how the service fared in a change, in the worst of its rounds.
+func changeOf(v result.Verdict, cell, name string) string {
+	var during, before, gap float64
+	var longest time.Duration
+	times, felt, open, audited := 0, 0, 0, false
+	for _, p := range v.Phases {
+		if p.Cell != cell {
+			continue
+		}
+		p99, _ := find(p.Figures, "response_p99", "")
+		if p.Name == "baseline" {
+			before = max(before, p99.Estimate.Value)
+		}
+		if p.Name != name || p.Impact == nil {
+			continue
+		}
+		times++
+		during, longest = max(during, p99.Estimate.Value), max(longest, p.Impact.Longest())
+		if len(p.Impact.Spells) > 0 {
+			felt++
+		}
+		if !p.Impact.Over() {
+			open++
+		}
+		if f, any := find(p.Figures, "recovery_time", ""); any {
+			gap, audited = max(gap, f.Estimate.Value), true
+		}
+	}
+	parts := []string{"p99 response " + quantity.Milliseconds.Format(during) + " during " + name}
+	if before > 0 {
+		parts[0] += ", " + quantity.Milliseconds.Format(before) + " in the baseline"
+	}
+	if during == 0 {
+		parts[0] = "no operation ended during " + name
+	}
+	took := quantity.Duration(longest.Round(10 * time.Millisecond))
+	switch {
+	case open > 0:
+		parts = append(parts, "throughput, response times or errors were not as before within "+took)
+	case felt > 0:
+		parts = append(parts, "throughput, response times and errors were all as before after "+took)
+	default:
+		parts = append(parts, "throughput, response times and errors stayed as before")
+	}
+	if audited {
+		parts = append(parts, "the longest time from one acknowledged write to the next was "+quantity.Milliseconds.Format(gap))
+	}
+	text := strings.Join(parts, "; ")
+	if times > 1 {
+		text += fmt.Sprintf(", in the worst of %d rounds", times)
+	}
+	return text
 }

@@ -26,6 +26,10 @@ func TestSentence(t *testing.T) {
 		{analyze.JudgedClaim{Estimate: 0, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 0, as expected."},
 		{analyze.JudgedClaim{Estimate: 3, Low: 3, High: 3, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 3; expected was exactly 0."},
 		{analyze.JudgedClaim{Estimate: math.NaN(), Low: -inf, High: inf, Confidence: 1, Margin: 1}, "Not judged: there is no estimate."},
+		{analyze.JudgedClaim{Estimate: 18412, Low: 18412, High: 18412, Confidence: 1, Margin: 20000, Op: "<", Unit: "ms", Of: analyze.OfWrites},
+			"The longest time from one acknowledged write to the next was 18 s; expected was less than 20 s."},
+		{analyze.JudgedClaim{Confidence: 1, Margin: 20000, Op: "<", Unit: "ms", Of: analyze.OfService},
+			"Throughput, response times and errors stayed as before; expected was less than 20 s."},
 		{analyze.JudgedClaim{Estimate: 5, Low: -inf, High: inf, Confidence: 0.99, Margin: 4, Unit: "ms"},
 			"Measured 5.00 ms, too briefly to say how sure that is; the margin is 4 ms."},
 	} {
@@ -88,6 +92,19 @@ func TestBarHoldsWhatItDraws(t *testing.T) {
 	}
 	if bar(analyze.JudgedClaim{Estimate: math.NaN(), Confidence: 1}) != "" {
 		t.Error("a bar of no estimate")
+	}
+}
+
+// Of a trial that could not run no expectation is undecided: none was asked.
+func TestAnExpectationThatWasNotAskedIsNotInconclusive(t *testing.T) {
+	unknown := analyze.JudgedClaim{Expect: "errors == 0", Verdict: analyze.Inconclusive, Estimate: math.NaN(), Confidence: 1, Needs: "operations to measure: there were none"}
+	v := result.Verdict{Verdict: analyze.CouldNotRun, Claims: []analyze.JudgedClaim{unknown}}
+	if got := claims(v)[0]; got.Verdict != notJudged || got.Needs != "" || got.Sentence != "Not judged: the trial could not run." {
+		t.Errorf("%+v", got)
+	}
+	v.Verdict = analyze.Inconclusive
+	if got := claims(v)[0]; got.Verdict != analyze.Inconclusive || got.Needs == "" {
+		t.Errorf("one that ran: %+v", got)
 	}
 }
 

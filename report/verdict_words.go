@@ -160,9 +160,23 @@ type claim struct {
 	Bar      template.HTML
 }
 
+// notJudged stands in place of a verdict where a trial could not run: nobody has asked the expectation.
+const notJudged analyze.Answer = "NOT JUDGED"
+
+// shownClaims are the findings as a page shows them.
+func shownClaims(v result.Verdict) []analyze.JudgedClaim {
+	all := slices.Clone(v.Claims)
+	for i := range all {
+		if f := &all[i]; v.Verdict == analyze.CouldNotRun && f.Verdict == analyze.Inconclusive && !judged(*f) {
+			f.Verdict, f.Needs = notJudged, ""
+		}
+	}
+	return all
+}
+
 func claims(v result.Verdict) []claim {
 	all := make([]claim, len(v.Claims))
-	for i, f := range v.Claims {
+	for i, f := range shownClaims(v) {
 		all[i] = claim{JudgedClaim: f, Sentence: sentence(f), Bar: bar(f)}
 	}
 	return all
@@ -173,6 +187,8 @@ func sentence(f analyze.JudgedClaim) string {
 	unit := quantity.Unit(f.Unit)
 	value, margin := unit.Format(f.Estimate), unit.Tick(f.Margin)
 	switch {
+	case f.Verdict == notJudged:
+		return "Not judged: the trial could not run."
 	case !judged(f):
 		return "Not judged: there is no estimate."
 	case math.IsInf(f.Low, 0) || math.IsInf(f.High, 0):
@@ -202,7 +218,9 @@ func untilAsBefore(f analyze.JudgedClaim) string {
 	s := "Throughput, response times and errors were all as before after at most " + took
 	switch {
 	case f.Of == analyze.OfWrites:
-		s = strings.TrimSuffix(acknowledgedAgain(time.Duration(f.Estimate*float64(time.Millisecond))), ".")
+		s = strings.TrimSuffix(withoutWrites(time.Duration(f.Estimate*float64(time.Millisecond))), ".")
+	case f.Estimate == 0 && !f.AtLeast:
+		s = "Throughput, response times and errors stayed as before"
 	case f.AtLeast:
 		s = "Throughput, response times or errors were not as before within " + took
 	}

@@ -66,8 +66,8 @@ func differences(of []result.Difference) table {
 			if !d.Differs {
 				change.Value = "≈ " + change.Value
 			}
-			if !math.IsInf(d.Ratio.High-d.Ratio.Low, 0) {
-				interval = quantity.Change(d.Ratio.Low) + " to " + quantity.Change(d.Ratio.High)
+			if interval = quantity.Change(d.Ratio.Low) + " to " + quantity.Change(d.Ratio.High); boundless(d.Ratio) {
+				interval = "not known: too little was measured"
 			}
 		}
 		t.Rows = append(t.Rows, line{Head: called(d.Metric), Ink: -1, Cells: []entry{
@@ -75,6 +75,11 @@ func differences(of []result.Difference) table {
 		}})
 	}
 	return t
+}
+
+// boundless tells an interval that holds any change that there could be: nobody is told by it what the data says.
+func boundless(ratio analyze.JudgedClaim) bool {
+	return math.IsInf(ratio.High-ratio.Low, 0) || math.IsNaN(ratio.High-ratio.Low) || ratio.Low < 1/quantity.FarOff && ratio.High > quantity.FarOff
 }
 
 func changeTone(d result.Difference) tone {

@@ -22,6 +22,22 @@ func difference(cell, metric, unit string, first, second, half float64) result.D
 	}
 }
 
+// Where too little was measured for an interval, or it holds any change that there could be, that is said in its place.
+func TestAnIntervalOfAnySizeIsNone(t *testing.T) {
+	var of []result.Difference
+	for _, ends := range [][2]float64{{0, math.Inf(1)}, {1e-9, 1e6}, {0.5, 2e3}} {
+		d := difference("", "response_p99", "ms", 1, 1.2, 0)
+		d.Ratio.Low, d.Ratio.High, d.Differs = ends[0], ends[1], false
+		of = append(of, d)
+	}
+	rows := differences(of).Rows
+	for i, want := range []string{"not known: too little was measured", "not known: too little was measured", "−50.0\u202f% to over ×1,000"} {
+		if got := rows[i].Cells[3].Value; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestVersus(t *testing.T) {
 	v := &result.Versus{
 		First: "results/mariadb", Second: "results/mysql",

@@ -97,7 +97,7 @@ func (w *Watched) Look() Look {
 	}
 	for i := len(p.recent) - 1; i >= 0; i-- {
 		e := p.recent[i]
-		look.Events = append(look.Events, LookEvent{e.Time, eventName(e) + parenthesis(details(e.Detail))})
+		look.Events = append(look.Events, LookEvent{e.Time, eventName(e) + parenthesis(detailsOf(e))})
 	}
 	return look
 }

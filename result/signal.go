@@ -12,8 +12,9 @@ type SignalDifference struct {
 	Control string           `json:"control"`
 	Mean    analyze.Estimate `json:"mean"`         // of the variant
 	Before  analyze.Estimate `json:"control_mean"` // of the control
-	// Difference is the variant's mean minus the control's, at the confidence that is left when all signals are judged together.
+	// Difference is the variant's mean over the control's, in the unit ratio, and where a ratio says nothing (a share; a mean of zero or less in
+	// any round) the variant's minus the control's, in the signal's unit; at the confidence that is left when all signals are judged together.
 	Difference analyze.JudgedClaim `json:"difference"`
-	// Differs says that the data supports a difference: the interval does not hold 0.
+	// Differs says that the data supports a difference: the interval does not hold 1, of a ratio, or 0.
 	Differs bool `json:"differs"`
 }

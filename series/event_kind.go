@@ -115,7 +115,7 @@ var eventKinds = []KnownEvent{
 	{RunHeld, OfRuns, "guardrail holds the run", "A guardrail is breached and holds the run.", "the step", []string{"run", "guardrail"}},
 	{RunFreed, OfRuns, "guardrail no longer holds the run", "The guardrail no longer holds the run.", "the step", []string{"run"}},
 	{RunRefused, OfRuns, "run refused, as expected", "A run was refused, as the trial expected.", "the runbook", []string{"why"}},
-	{RehearsalKept, OfRuns, "rehearsal stored", "The outcome of a rehearsal was stored in the state folder.", "the runbook", []string{"run", "passed", "nothing"}},
+	{RehearsalKept, OfRuns, "rehearsal stored", "The outcome of a rehearsal was stored in the state folder.", "the runbook", []string{"run", "passed", "nothing", "inputs"}},
 	{NodeRestart, OfServers, "server begins to restart", "A server is stopped and started.", "the change", nil},
 	{NodeKill, OfServers, "server was killed", "A server's process is killed.", "the change", nil},
 	{NodePowerFail, OfServers, "server lost power", "A server loses power: its unsynced writes are lost.", "the change", nil},

@@ -75,13 +75,16 @@ func TestProblemsNamePlaceExpectationAndNearest(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"syntax":    {"a: [1, 2\nb: 3\n", "t.yaml:2:1"},
-		"twice":     {"a: 1\na: 2\n", "t.yaml:2:1"},
-		"empty":     {"", "t.yaml:1:1: the file is empty"},
-		"two docs":  {"a: 1\n---\nb: 2\n", "a second document"},
-		"bad alias": {"a: *b\n", "t.yaml:1:4"},
-		"tab":       {"a:\n\tb: 1\n", "indented with spaces, never with tabs"},
-		"folded":    {"a: [x[\"2\"] > x[\"1\"]]\n", "quote a text that holds > or |"},
+		"syntax":                  {"a: [1, 2\nb: 3\n", "t.yaml:2:1"},
+		"twice":                   {"a: 1\na: 2\n", "t.yaml:2:1"},
+		"empty":                   {"", "t.yaml:1:1: the file is empty"},
+		"two docs":                {"a: 1\n---\nb: 2\n", "a second document"},
+		"bad alias":               {"a: *b\n", "t.yaml:1:4"},
+		"tab":                     {"a:\n\tb: 1\n", "indented with spaces, never with tabs"},
+		"no colon":                {"trial: t\ncompare\n  b: 1\n", `"compare", expected KEY: VALUE (a colon is missing)`},
+		"no colon, in the middle": {"trial: t\ncompare\nload: 1\n", `"compare", expected KEY: VALUE (a colon is missing)`},
+		"colons":                  {"question: is: it: so?\n", "a second colon, expected one text after KEY: (quote a text that holds a colon and a space)"},
+		"folded":                  {"a: [x[\"2\"] > x[\"1\"]]\n", "quote a text that holds > or |"},
 	} {
 		_, err := Parse("t.yaml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

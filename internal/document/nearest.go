@@ -14,7 +14,7 @@ func Nearest(wrote string, known []string) string {
 		limit = 1
 	}
 	for _, name := range known {
-		if d := edits(strings.ToLower(wrote), strings.ToLower(name)); d <= limit {
+		if d := edits(strings.ToLower(wrote), strings.ToLower(name)); d <= limit && d < len(wrote) { // another single letter is no guess
 			best, limit = name, d-1
 		}
 	}

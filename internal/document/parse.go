@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -50,6 +51,12 @@ func syntaxProblem(name string, data []byte, err error) *Problem {
 			if strings.Contains(lineOf(data, p.Line), "${{") {
 				p.Hint = `put a text with ${{ }} in quotes: "${{ … }}"`
 			}
+		}
+		if strings.Contains(p.Text, "mapping value is not allowed") {
+			p.Text, p.Hint = "a second colon, expected one text after KEY:", "quote a text that holds a colon and a space"
+		}
+		if line := strings.TrimSpace(lineOf(data, p.Line)); !strings.Contains(line, ":") && (strings.Contains(p.Text, "non-map value is specified") || strings.Contains(p.Text, "unexpected key name")) {
+			p.Text, p.Hint = fmt.Sprintf("%q, expected KEY: VALUE", line), "a colon is missing"
 		}
 		if strings.Contains(p.Text, "'\t'") {
 			p.Hint = "YAML is indented with spaces, never with tabs"

@@ -32,7 +32,7 @@
     ms: v => Math.abs(v) >= 999.5 ? digits(v / 1000) + narrow + "s" : v === 0 || Math.abs(v) >= 0.9995 ? digits(v) + narrow + "ms" : digits(v * 1000) + narrow + "µs",
     share: v => digits(v * 100) + narrow + "%",
     count: v => Math.round(v).toLocaleString("en-US"),
-    seconds: v => write.ms(v * 1000), bytes, bytes_per_second: v => bytes(v) + "/s", elapsed: clock,
+    seconds: v => write.ms(v * 1000), bytes, bytes_per_second: v => bytes(v) + "/s", elapsed: clock, ms_per_second: v => write.ms(v) + "/s",
   };
   const text = (unit, v) => v == null ? "–" : (write[unit] || digits)(v);
   const tick = (unit, v) => v == null ? "" : v === 0 && unit !== "elapsed" ? "0" : text(unit, v).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");

@@ -23,6 +23,8 @@ const (
 	BytesPerSecond Unit = "bytes_per_second" // 89.6 MiB/s
 	Seconds        Unit = "seconds"          // 600 ms   12.0 s
 	Elapsed        Unit = "elapsed"          // in seconds: 1:05
+	// 3.42 ms/s
+	MillisecondsPerSecond Unit = "ms_per_second"
 )
 
 // Narrow no-break space, so that a number and its unit stay together.
@@ -44,6 +46,8 @@ func (u Unit) Format(v float64) string {
 		return Number(v) + "/s"
 	case Milliseconds:
 		return milliseconds(v)
+	case MillisecondsPerSecond:
+		return milliseconds(v) + "/s"
 	case Ratio:
 		return ratio(v)
 	case Share:
@@ -85,8 +89,8 @@ func Number(v float64) string {
 	}
 }
 
-// farOff is the ratio beyond which it matters to nobody how far.
-const farOff = 1000.0
+// FarOff is the ratio beyond which it matters to nobody how far.
+const FarOff = 1000.0
 
 // Change writes a ratio as a change: 0.941 is −5.9 %, 1.02 is +2.0 %, and 3.4 is ×3.4.
 func Change(ratio float64) string {
@@ -95,10 +99,10 @@ func Change(ratio float64) string {
 		return "–"
 	case ratio < 0: // which only a signal can be: it was above zero, and is below
 		return "under −100" + space + "%"
-	case ratio > farOff:
-		return "over ×" + Number(farOff)
-	case ratio > 0 && ratio < 1/farOff:
-		return "under ×" + Number(1/farOff)
+	case ratio > FarOff:
+		return "over ×" + Number(FarOff)
+	case ratio > 0 && ratio < 1/FarOff:
+		return "under ×" + Number(1/FarOff)
 	case ratio >= 2 || (ratio > 0 && ratio < 0.01):
 		return "×" + Number(ratio)
 	}
@@ -111,6 +115,17 @@ func Change(ratio float64) string {
 		sign = "−"
 	}
 	return sign + p + space + "%"
+}
+
+// Smallest writes the share by which something must change to be seen: 6.0 %, and from its double on as a factor, ×17.6.
+func Smallest(share float64) string {
+	if share >= FarOff-1 {
+		return "over ×" + Number(FarOff)
+	}
+	if share >= 1 {
+		return "×" + Number(1+share)
+	}
+	return percent(share)
 }
 
 // PlusMinus writes half the width of an interval, in the same unit as the value, and as a share of it; past the value

@@ -33,6 +33,7 @@ func TestFormat(t *testing.T) {
 		{Milliseconds, 3.4159, "3.42 ms"},
 		{Milliseconds, 999.6, "1.00 s"},
 		{Milliseconds, 65000, "65.0 s"},
+		{MillisecondsPerSecond, 412, "412 ms/s"},
 		{Ratio, 0.94149, "0.941"},
 		{Ratio, 12.3, "12.3"},
 		{Ratio, 0, "0"},
@@ -84,6 +85,14 @@ func TestChange(t *testing.T) {
 	} {
 		if got := plain(Change(ratio)); got != want {
 			t.Errorf("Change(%v) = %q, want %q", ratio, got, want)
+		}
+	}
+}
+
+func TestSmallest(t *testing.T) {
+	for share, want := range map[float64]string{0.06: "6.0 %", 0.5: "50 %", 1: "×2.00", 16.58: "×17.6", 1e6: "over ×1,000"} {
+		if got := plain(Smallest(share)); got != want {
+			t.Errorf("Smallest(%v) = %q, want %q", share, got, want)
 		}
 	}
 }

@@ -58,7 +58,10 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.C
 	all = slices.Concat(all, signals, grants, data)
 	if parts.ClusterLock != nil {
 		if clusterLock := parts.ClusterLock(on); clusterLock != nil {
-			all = append(all, LockAt(ctx, t, clusterLock, on.Name)...)
+			for _, held := range LockAt(ctx, t, clusterLock, on.Name) {
+				held.Why = "a trial would be refused now: " + held.Why // it may be valid later: the lock is not the file's fault
+				all = append(all, held)
+			}
 		}
 	}
 	if prepare != nil && t.RunsRunbooks() {

@@ -45,10 +45,7 @@ func VariantSignals(t *spec.Trial, r *Recording, points []series.Point) []result
 			out = append(out, result.SignalDifference{
 				Signal: key.signal, Node: key.node, Unit: unit, Variant: v.Name, Control: control, Mean: analyze.EstimateOf(one, o), Before: analyze.EstimateOf(base, o),
 			})
-			claims = append(claims, analyze.Claim{
-				Text: key.signal, Quantities: []analyze.Quantity{one, base}, Unit: unit, Op: "!=",
-				Estimate: func(x []float64) float64 { return x[0] - x[1] },
-			})
+			claims = append(claims, differsFrom(key.signal, unit, one, base))
 		}
 	}
 	o := t.Options()
@@ -57,6 +54,29 @@ func VariantSignals(t *spec.Trial, r *Recording, points []series.Point) []result
 		out[i].Difference, out[i].Differs = f, f.Verdict == analyze.Pass
 	}
 	return out
+}
+
+// differsFrom is the claim that a signal is another than in the control. It is judged as the figures of the comparison are, by the
+// ratio, so that a rate of statements and a rate of operations, which are one thing, get one answer; by the difference where a ratio
+// says nothing: of shares, which are compared in percentage points, and of what was zero or less in any round.
+func differsFrom(signal, unit string, one, control analyze.Quantity) analyze.Claim {
+	if unit != "share" && positive(one.Rounds) && positive(control.Rounds) {
+		return differs(signal, control, one)
+	}
+	return analyze.Claim{
+		Text: signal, Quantities: []analyze.Quantity{one, control}, Unit: unit, Op: "!=",
+		Estimate: func(x []float64) float64 { return x[0] - x[1] },
+	}
+}
+
+// positive tells whether a signal's mean is above zero in every round that has readings.
+func positive(rounds [][]analyze.Second) bool {
+	for _, round := range rounds {
+		if len(round) > 0 && !(analyze.Value(analyze.Level(), round) > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // signalReplicates is few enough for hundreds of signals.

@@ -12,7 +12,8 @@ import (
 )
 
 // Each signal's mean is held against the control's, by variant, on the rounds that both have; what differs by chance is not said to
-// differ, and what was read in the warm-up counts for nothing.
+// differ, and what was read in the warm-up counts for nothing. A rate is judged as the throughput of the same operations is: by its
+// ratio, though rounds differ by as much as the two do.
 func TestSignalsAreHeldAgainstTheControls(t *testing.T) {
 	tr := &spec.Trial{Spec: spec.Spec{Compare: spec.Compare{Variants: []spec.Variant{{Name: "off"}, {Name: "on"}}}}}
 	tr.Phases.Rounds, tr.Confidence, tr.Seed = 3, 0.99, 1
@@ -23,6 +24,7 @@ func TestSignalsAreHeldAgainstTheControls(t *testing.T) {
 	}
 	r, at := &Recording{}, time.Unix(1000, 0)
 	var points []series.Point
+	done := map[string][][]analyze.Second{"off": make([][]analyze.Second, 3), "on": make([][]analyze.Second, 3)}
 	for round := 1; round <= 3; round++ {
 		for _, name := range []string{"off", "on"} {
 			for _, phase := range []string{expect.Warmup, "measure"} {
@@ -36,6 +38,11 @@ func TestSignalsAreHeldAgainstTheControls(t *testing.T) {
 						series.Point{Time: at, Signal: "mysql.pool_miss_share", Node: "n1", Value: level},
 						series.Point{Time: at, Signal: "mysql.threads", Node: "n1", Value: float64(i % 5)},
 						series.Point{Time: at, Signal: "mysql.still", Node: "n1", Value: 4})
+					commits := int64(map[string]float64{"off": 341, "on": 1003}[name]*[]float64{0.3, 1, 1.7}[round-1]) + int64(i%3)
+					if phase != expect.Warmup {
+						points = append(points, series.Point{Time: at, Signal: "mysql.commits_per_second", Node: "n1", Value: float64(commits)})
+						done[name][round-1] = append(done[name][round-1], analyze.Second{Start: at, Length: Second, Tally: series.Tally{Scheduled: commits, Done: commits}})
+					}
 					at = at.Add(Second)
 				}
 				s.To = at.Add(-time.Millisecond)
@@ -50,8 +57,15 @@ func TestSignalsAreHeldAgainstTheControls(t *testing.T) {
 	if !miss.Differs || miss.Variant != "on" || miss.Control != "off" || miss.Unit != "share" || miss.Difference.Verdict != analyze.Pass || abs(miss.Difference.Estimate-0.2) > 1e-6 {
 		t.Errorf("%+v", miss)
 	}
-	if _, shown := got["mysql.still"]; threads.Differs || shown || len(got) != 2 {
+	if _, shown := got["mysql.still"]; threads.Differs || shown || len(got) != 3 {
 		t.Errorf("%+v", got)
+	}
+	throughput := func(variant string) analyze.Quantity {
+		return analyze.Quantity{Rounds: done[variant], Statistic: analyze.Throughput()}
+	}
+	compared, commits := analyze.RatioOf(throughput("on"), throughput("off"), tr.Options()), got["mysql.commits_per_second"]
+	if !(compared.Low > 1) || !commits.Differs || commits.Difference.Unit != "ratio" || abs(commits.Difference.Estimate-compared.Value) > 1e-9 {
+		t.Errorf("throughput %+v, commits %+v", compared, commits)
 	}
 }
 

@@ -76,7 +76,7 @@ func byOneRound(v *result.Versus, loads loads, first, second *result.Result) boo
 	if !first.Verdict.OneRound || !second.Verdict.OneRound {
 		return false
 	}
-	v.Notes = append(v.Notes, OneRound)
+	v.Notes = append(v.Notes, "both results are "+OneRound)
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"plimsoll/analyze"
@@ -49,31 +50,76 @@ func (d *cellRun) lookAtNoise(ctx context.Context) error {
 		}
 		passed += s.Length
 	}
-	seen := d.now.All[from:]
-	detail := map[string]any{"seconds": length.Seconds()}
-	text := ""
-	design := analyze.Design{Measure: judgedLength(d.trial), Rounds: d.trial.Phases.Rounds}
+	detail, text := whatItCanShow(d.trial, d.now.All[from:], d.cell.Load.Open())
+	if text == "" {
+		return nil
+	}
+	detail["seconds"] = length.Seconds()
+	d.happened(series.Event{Kind: series.NoiseChecked, Cell: d.cell.Name, Round: d.round, Detail: detail})
+	d.note("Judging by %s of its load before the first measurement, %s", length, text)
+	return nil
+}
+
+// A trial that shows only changes of this share or more is told how long it would have to measure; longer than that is not worth saying.
+const (
+	coarse      = 0.5
+	longestSaid = time.Hour
+)
+
+// whatItCanShow says from which change of throughput and p99 on a trial can show one, and how long it would have to measure where that is a
+// large one. A rate is as it was asked for, so that of a load with one there is only p99.
+func whatItCanShow(t *spec.Trial, seen []analyze.Second, open bool) (detail map[string]any, text string) {
+	detail = map[string]any{}
+	design := analyze.Design{Measure: judgedLength(t), Rounds: t.Phases.Rounds}
+	longer := design
+	var parts []string
 	for _, m := range []struct {
 		name string
 		of   analyze.Statistic
 	}{{"throughput", analyze.Throughput()}, {"p99", analyze.Percentile(0.99, analyze.Response)}} {
-		share := analyze.Foresee(seen, m.of, design, d.trial.Options())
-		if math.IsNaN(share) || math.IsInf(share, 0) || d.cell.Load.Open() && m.name == "throughput" { // a rate is as it was asked for
+		foresee := func(d analyze.Design) float64 { return analyze.Foresee(seen, m.of, d, t.Options()) }
+		share := foresee(design)
+		if math.IsNaN(share) || math.IsInf(share, 0) || open && m.name == "throughput" {
 			continue
 		}
 		detail[m.name+"_percent"] = math.Round(share*1000) / 10
-		if text != "" {
-			text += " and "
+		parts = append(parts, fmt.Sprintf("of %s from %s on", m.name, changeOf(share)))
+		for share >= coarse && foresee(longer) >= coarse && longer.Measure <= longestSaid {
+			longer.Measure = (longer.Measure * 2).Round(time.Second)
 		}
-		text += fmt.Sprintf("%.1f %% in %s", share*100, m.name)
 	}
-	if text == "" {
-		return nil
+	if len(parts) == 0 {
+		return nil, ""
 	}
-	d.happened(series.Event{Kind: series.NoiseChecked, Cell: d.cell.Name, Round: d.round, Detail: detail})
-	d.note("Judging by %s of this load before the first measurement, %s cannot distinguish differences of less than about %s from noise; the limit is larger if rounds differ by more than their seconds do.",
-		length, designOf(design), text)
-	return nil
+	text = fmt.Sprintf("this trial, with %s, can show a change %s; where rounds differ by more than their seconds do, only a larger one.", designOf(design), strings.Join(parts, " and "))
+	switch key := longerKey(t); {
+	case longer.Measure > longestSaid:
+		text += fmt.Sprintf(" An hour in each round would not show one of %.0f %% either: the load varies too much here.", 100*coarse)
+	case longer.Measure > design.Measure:
+		text += fmt.Sprintf(" For one of %.0f %% measure longer: %s: %s.", 100*coarse, key, longer.Measure)
+	}
+	return detail, text
+}
+
+// longerKey is what is written for a longer measurement.
+func longerKey(t *spec.Trial) string {
+	for _, s := range t.Timeline {
+		if s.Call == nil {
+			return "timeline, " + s.Phase
+		}
+	}
+	return "phases.measure"
+}
+
+// changeOf writes the share by which something must change: 6 %, and from its double on ×17.6.
+func changeOf(share float64) string {
+	if share >= 999 {
+		return "over ×1,000"
+	}
+	if share >= 1 {
+		return fmt.Sprintf("×%.3g", 1+share)
+	}
+	return fmt.Sprintf("%.2g %%", 100*max(share, 0.001))
 }
 
 // judgedLength is how long what is judged is measured in a round: of a timeline the first stretch of time.

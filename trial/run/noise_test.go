@@ -1,9 +1,12 @@
 package run
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
+	"plimsoll/analyze"
+	"plimsoll/series"
 	"plimsoll/trial/spec"
 	"plimsoll/trial/spec/spectest"
 )
@@ -24,6 +27,39 @@ func TestALongTrialLooksAtTheNoiseOfItsLoadFirst(t *testing.T) {
 	} {
 		if got := noiseCheck(c.trial, c.asked); got != c.want {
 			t.Errorf("%s: %v, want %v", c.of, got, c.want)
+		}
+	}
+}
+
+// What a trial can show is said in a sentence, with what to write where that is too little. Of a load with a rate, throughput is no answer.
+func TestATrialSaysWhatItCanShow(t *testing.T) {
+	tr := spectest.Parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\nphases: {warmup: 5s, measure: 8s, rounds: 3}\n", spec.Options{})
+	seen := func(wild time.Duration) (all []analyze.Second) {
+		for i := range 10 {
+			h, done := series.NewHistogram(), int64(1000+i%3*10)
+			for n := range done {
+				took := time.Duration(10+i*7%5) * time.Millisecond
+				if n < []int64{0, 12, 20}[i%3] { // about as many as lie beyond p99
+					took += wild
+				}
+				h.Record(took)
+			}
+			all = append(all, analyze.Second{Length: time.Second, Response: h.Snapshot(), Tally: series.Tally{Scheduled: done, Done: done}})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		wild time.Duration
+		open bool
+		want string
+	}{
+		{0, false, `^this trial, with 3 rounds of 8s, can show a change of throughput from [\d.]+ % on and of p99 from [\d.]+ % on; where rounds differ by more than their seconds do, only a larger one\.$`},
+		{0, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [\d.]+ % on; where`},
+		{10 * time.Millisecond, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [×\d.]+( %)? on; .* For one of 50 % measure longer: phases.measure: [\dms]+\.$`},
+		{time.Second, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from over ×1,000 on; .* An hour in each round would not show one of 50 % either: the load varies too much here\.$`},
+	} {
+		if _, text := whatItCanShow(tr, seen(c.wild), c.open); !regexp.MustCompile(c.want).MatchString(text) {
+			t.Errorf("%v, open %v: %q", c.wild, c.open, text)
 		}
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"plimsoll/analyze"
 	"plimsoll/result"
@@ -24,7 +27,7 @@ func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
 		return fmt.Errorf("keep the rehearsals: %w", err)
 	}
 	passed := v.Verdict == analyze.Pass && !v.Partial
-	var errs []error
+	var kept []rehearsed
 	for i, run := range r.runs.all {
 		if run.made {
 			continue
@@ -37,15 +40,39 @@ func keepRehearsals(ctx context.Context, r *runner, v result.Verdict) error {
 		for earlier, is := sameAs(r.runs.all[:i], one); is; earlier, is = sameAs(r.runs.all[:earlier], one) {
 			one = one.With(r.runs.all[earlier].state.Rehearsal("", "", passed))
 		}
-		name := run.state.Header.Runbook
-		errs = append(errs, one.Keep(context.WithoutCancel(ctx), r.options.State, name))
-		detail := map[string]any{"run": run.id, "passed": one.Passed}
-		if one.Nothing != "" {
-			detail["nothing"] = one.Nothing
+		kept = append(kept, rehearsed{run.state.Header.Runbook, run.id, one})
+	}
+	var errs []error
+	for _, k := range kept {
+		errs = append(errs, k.Keep(context.WithoutCancel(ctx), r.options.State, k.name))
+		detail := map[string]any{"run": k.run, "passed": k.Passed}
+		if k.Nothing != "" {
+			detail["nothing"] = k.Nothing
 		}
-		r.happened(series.Event{Kind: series.RehearsalKept, Name: name, Detail: detail})
+		if inputs := k.apartFrom(kept); inputs != "" {
+			detail["inputs"] = inputs
+		}
+		r.happened(series.Event{Kind: series.RehearsalKept, Name: k.name, Detail: detail})
 	}
 	return errors.Join(errs...)
+}
+
+// rehearsed is a rehearsal of a runbook that a trial leaves.
+type rehearsed struct {
+	name, run string
+	journal.Rehearsal
+}
+
+// apartFrom are the inputs by which a rehearsal differs from others of the same runbook, such as algorithm=COPY; "" where there is one alone.
+func (k rehearsed) apartFrom(all []rehearsed) string {
+	var parts []string
+	for _, input := range slices.Sorted(maps.Keys(k.Inputs)) {
+		value := fmt.Sprint(k.Inputs[input])
+		if slices.ContainsFunc(all, func(o rehearsed) bool { return o.name == k.name && fmt.Sprint(o.Inputs[input]) != value }) {
+			parts = append(parts, input+"="+value)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // learnedNothing says why a trial taught nothing of the changes in it; "" if it passed or failed.

@@ -102,7 +102,7 @@ func (t *Trial) cell(levels []*document.Node, v Variant, parts Parts) (*Cell, er
 		return nil, err
 	}
 	if t.Existing == nil {
-		if err := c.checkSettings(t.Document, v, parts); err != nil {
+		if err := c.checkSettings(t.Document, t.Cluster, v, parts); err != nil {
 			return nil, err
 		}
 	}

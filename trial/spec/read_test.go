@@ -119,7 +119,7 @@ func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 		"wrong type":        {strings.Replace(spectest.Comparing, "measure: 60s", "measure: [60s]", 1), "a list, expected a duration"},
 		"mapping, number":   {strings.Replace(spectest.Disturbing, "nodes: 2", "nodes: {n: 2}", 1), "a mapping, expected a whole number"},
 		"rate in a stage":   {strings.Replace(spectest.Disturbing, "50% of max", "[{rate: NaN, for: 1s}]", 1), `"NaN", expected a number of operations per second`},
-		"replica, no log":   {strings.Replace(spectest.Comparing, "log_bin: off}", "log_bin: off}, nodes: 2", 1), "trial.yaml:8:18: replicas need a log (leave log_bin out)"},
+		"replica, no log":   {strings.Replace(spectest.Comparing, "log_bin: off}", "log_bin: off}, nodes: 2", 1), "trial.yaml:8:36: replicas need a log (leave log_bin out)"},
 		"quick, unknown":    {spectest.Comparing + "quick: {phases: {ronds: 1}}\n", `trial.yaml:13:18: unknown key "ronds", expected warmup, warmup_limit, measure, rounds or restore (did you mean "rounds"?)`},
 		"quick, no mapping": {spectest.Comparing + "quick: 5\n", `trial.yaml:13:8: "5", expected a mapping`},
 		"quik":              {spectest.Comparing + "quik: {}\n", `did you mean "quick"?`},
@@ -134,6 +134,19 @@ func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// What every cell refuses is said once, and where it is written: in the cluster, if no variant is needed for it.
+func TestARefusalIsSaidOnceAtItsPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(spectest.Comparing, "512M", "512M, cache: 64 MB", 1):               `trial.yaml:3:75: cache is "64 MB", expected a size`,
+		strings.Replace(spectest.Comparing, "log_bin: on", "log_bin: on, cache: 64 MB", 1): `trial.yaml:9:47: cache is "64 MB", expected a size`,
+		strings.Replace(spectest.Disturbing, "{node: n1}", "{nod: n1}", 1):                 `trial.yaml:7:12: unknown key "nod", expected node (did you mean "node"?)`,
+	} {
+		if _, err := spec.Parse("trial.yaml", []byte(text), spec.Options{}, spectest.Parts()); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
 	}
 }
 

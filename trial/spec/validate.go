@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,7 +52,7 @@ func (t *Trial) validate(parts Parts) error {
 		ps.Add(root, t.compileExpectations(parts))
 		ps.Add(root, t.validateStages())
 	}
-	return ps.Err()
+	return distinct(ps).Err() // cells refuse again what the trial does
 }
 
 func (t *Trial) multipleServers() bool {
@@ -181,7 +182,7 @@ func (l *Load) validate(n *document.Node) error {
 }
 
 // checkSettings refuses settings that the servers of a cell cannot have, as far as that is known before there is one.
-func (c *Cell) checkSettings(root *document.Node, v Variant, parts Parts) error {
+func (c *Cell) checkSettings(root *document.Node, cluster Cluster, v Variant, parts Parts) error {
 	product, err := parts.product(root, c.Cluster)
 	if err != nil {
 		return err
@@ -192,13 +193,32 @@ func (c *Cell) checkSettings(root *document.Node, v Variant, parts Parts) error 
 			size += f.Grows
 		}
 	}
-	_, err = product.Launcher.Needs(engine.Node{
-		Size: size, Number: 1, Name: "n1", Config: c.Cluster.Config, Alone: c.Cluster.Topology == Separate,
-		Dist: engine.Distribution{Release: engine.Release{Product: c.Cluster.Engine, Version: c.Cluster.Version}},
-	})
-	place := at(root.Get("cluster"), "config")
-	if v.Name != "" {
-		place = at(root.Get("compare").Get("variant"), v.Name)
+	needs := func(size int, c Cluster, config map[string]string) error {
+		_, err := product.Launcher.Needs(engine.Node{
+			Size: size, Number: 1, Name: "n1", Config: config, Alone: c.Topology == Separate,
+			Dist: engine.Distribution{Release: engine.Release{Product: c.Engine, Version: c.Version}},
+		})
+		return err
+	}
+	if err = needs(size, c.Cluster, c.Cluster.Config); err == nil {
+		return nil
+	}
+	config := func(n *document.Node) *document.Node { return at(n, "config") }
+	place, of, nodes := config(root.Get("cluster")), cluster, cluster.Nodes
+	if v.Name != "" && (v.Engine != "" || needs(cluster.Nodes, cluster, cluster.Config) == nil) { // the cluster is well without the variant
+		place, of, nodes = at(root.Get("compare").Get("variant"), v.Name), c.Cluster, size
+	}
+	for _, name := range document.SortedKeys(of.Config) {
+		others := maps.Clone(of.Config)
+		delete(others, name)
+		n := place.Get(name)
+		if v.Name != "" && n == nil {
+			n = config(place).Get(name)
+		}
+		if n != nil && needs(nodes, of, others) == nil { // it is this one
+			place = n
+			break
+		}
 	}
 	var ps document.Problems
 	ps.Add(place, err)

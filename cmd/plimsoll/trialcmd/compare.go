@@ -1,6 +1,8 @@
 package trialcmd
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/console"
@@ -33,6 +35,9 @@ rate that was found.`,
 				}
 				results[i] = result
 			}
+			if err := another(results[0], results[1]); err != nil {
+				return err
+			}
 			versus, err := judge.CompareResults(results[0], results[1])
 			if err != nil {
 				return err
@@ -45,4 +50,14 @@ rate that was found.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// another refuses a result beside itself, which differs in nothing.
+func another(first, second *result.Result) error {
+	a, errA := os.Stat(first.Dir)
+	b, errB := os.Stat(second.Dir)
+	if errA == nil && errB == nil && os.SameFile(a, b) {
+		return console.UsageError{Text: first.Dir + " is given twice, expected two results", Hint: "plimsoll trial list shows the results"}
+	}
+	return nil
 }

@@ -172,7 +172,11 @@ func showRun(c console.Streams, result *result.Result, file string, o RunOptions
 		if why, is := e.Detail["nothing"].(string); is {
 			counts = "does not count, and does not reset the count: " + why
 		}
-		fmt.Fprintf(c.Out, "Rehearsal: %s %s\n", e.Name, counts)
+		of := e.Name
+		if inputs, is := e.Detail["inputs"].(string); is {
+			of += " with " + inputs
+		}
+		fmt.Fprintf(c.Out, "Rehearsal: %s %s\n", of, counts)
 	}
 	for n, line := range next(result, file, o) {
 		label := "Next:    "

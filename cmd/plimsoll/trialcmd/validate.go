@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +42,7 @@ who holds the cluster's lock, the results of the runbooks' own checks, and the d
 				return v.print(c, asJSON, err)
 			}
 			v.Foreseen, v.Cluster, err = foreseen(cmd.Context(), t, clusterName)
+			v.Foreseen = slices.Concat(foresee.OfRate(t), foresee.Commands(t), v.Foreseen)
 			v.outline(run.Outline(t))
 			if err != nil {
 				v.Problems = console.Problems(err)

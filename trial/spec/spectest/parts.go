@@ -4,6 +4,8 @@ package spectest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/engine"
@@ -56,6 +58,9 @@ func (paperLauncher) Releases() []engine.Release {
 func (paperLauncher) Needs(n engine.Node) (engine.Needs, error) {
 	if n.Config["log_bin"] == "off" && n.Size > 1 {
 		return engine.Needs{}, hint.With(errors.New("replicas need a log"), "leave log_bin out")
+	}
+	if size := n.Config["cache"]; strings.Contains(size, " ") {
+		return engine.Needs{}, fmt.Errorf("cache is %q, expected a size", size)
 	}
 	return engine.Needs{}, nil
 }
