@@ -97,6 +97,18 @@ func (s *serverPair) mayHaveMoved() bool {
 	return s.moved() || s.fromStill && s.toStill && s.backward != nil
 }
 
+// bothWrite refuses to go on while both servers accept writes: whose rows count only a person knows.
+func (s *serverPair) bothWrite() error {
+	closing, then := s.to, "What clients wrote to it meanwhile may be there alone: compare the two in a step that uses mysql.compare"
+	if s.backward != nil {
+		closing, then = s.from, fmt.Sprintf("The writes had moved to %s, so what clients wrote to %s since may be there alone: compare the two in a step that uses mysql.compare", s.to.name, s.from.name)
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s and %s both accept writes", s.from.name, s.to.name),
+		Advice: fmt.Sprintf("execute SET GLOBAL read_only = ON on %[1]s, and put read_only = ON into its option file if that opens it at its start; then plimsoll runbook resume RUN. %[2]s", closing.name, then),
+	}
+}
+
 // writes names who takes writes.
 func (s *serverPair) writes() string {
 	switch {
@@ -149,6 +161,8 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 	switch {
 	case s.moved(), s.closedAgain():
 		return nil // it was interrupted: what is left is to be done
+	case !s.fromStill && !s.toStill && s.backward != nil:
+		return s.bothWrite()
 	case s.forward == nil:
 		return refuse(fmt.Sprintf("mysql/external-replica -i source=%s -i replica=%s makes it a replica, from a snapshot; with -i snapshot=restored it attaches a server that holds a copy already", s.from.name, s.to.name),
 			"%s does not follow %s", s.to.name, s.from.name)
@@ -253,9 +267,9 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 }
 
 // returnRows has the old server replicate what the new one may have accepted: an attempt that was cut off had prepared the way back, and the new server
-// may have taken writes until a restart closed it. Nobody accepts writes meanwhile.
+// may have taken writes until a restart closed it.
 func (c *cutover) returnRows(ctx context.Context, call action.Call, s *serverPair) error {
-	if !s.mayHaveMoved() {
+	if s.backward == nil || !s.toStill {
 		return nil
 	}
 	call.Progress(0.05, "replicating what "+s.to.name+" may have accepted")
@@ -269,7 +283,7 @@ func (c *cutover) returnRows(ctx context.Context, call action.Call, s *serverPai
 		err = awaitLevel(ctx, s.from, s.to, *s.backward)
 	}
 	if err != nil {
-		return fmt.Errorf("%s may have accepted writes, and %s does not receive them from it, so that both stay read-only: %w", s.to.name, s.from.name, err)
+		return fmt.Errorf("%s may have accepted writes that %s does not receive from it; %s accepts writes: %w", s.to.name, s.from.name, s.writes(), err)
 	}
 	return nil
 }
@@ -467,12 +481,18 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 		return err
 	}
 	defer s.close()
+	if !s.fromStill && !s.toStill {
+		return s.bothWrite()
+	}
 	if s.fromStill { // else it takes writes, and nothing is opened
 		if err := c.noOther(ctx, on, call, s.from, "plimsoll runbook cancel RUN --undo"); err != nil {
 			return err
 		}
 	}
 	if !s.mayHaveMoved() {
+		if err := c.returnRows(ctx, call, s); err != nil {
+			return err
+		}
 		return s.stay(ctx)
 	}
 	if s.backward != nil && !s.backward.Runs() {

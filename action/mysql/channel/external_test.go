@@ -192,6 +192,19 @@ func closedByARestart(w fixture) {
 		ends("n2", "n1")
 		w.act(cutOver, `{from: n2, to: n1, max_gap: 5m}`)
 	}
+
+	was := cutOff(true) // and a restart has opened the old server as well
+	w.do("n1", "SET GLOBAL read_only = OFF")
+	w.do("n2", "SET GLOBAL read_only = OFF")
+	const both = "n1 and n2 both accept writes"
+	if err := c.Undo(w.Context(), w.on, was); err == nil || !strings.Contains(err.Error(), both) {
+		w.Errorf("undone while both accept writes: %v", err)
+	}
+	w.refuses(cutOver, with, both)
+	w.do("n1", "SET GLOBAL read_only = ON")
+	w.act(cutOver, with)
+	ends("n2", "n1")
+	w.act(cutOver, `{from: n2, to: n1, max_gap: 5m}`)
 }
 
 // hangsAtItsOpening has the new server hang when it is told to take writes: the act ends soon, and a later one completes it.
