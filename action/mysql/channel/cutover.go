@@ -52,6 +52,7 @@ type serverPair struct {
 	from, to           *server
 	forward, backward  *admin.Channel // the channel on to, and that on from; nil: none
 	fromStill, toStill bool
+	toFollows          bool // anybody
 }
 
 func (c *cutover) look(ctx context.Context, on *cluster.Cluster) (*serverPair, error) {
@@ -73,6 +74,11 @@ func (s *serverPair) refresh(ctx context.Context) (err error) {
 	if s.backward, err = s.from.from(ctx, s.to); err != nil {
 		return err
 	}
+	follows, err := s.to.states(ctx)
+	if err != nil {
+		return err
+	}
+	s.toFollows = len(follows) > 0
 	if s.fromStill, err = s.from.readOnly(ctx); err != nil {
 		return err
 	}
@@ -88,13 +94,28 @@ func (s *serverPair) moved() bool { return s.fromStill && !s.toStill }
 // closedAgain tells whether the new server took writes once and refuses them now, as it may after a restart: it forgets its source only when it
 // takes writes.
 func (s *serverPair) closedAgain() bool {
-	return s.fromStill && s.toStill && s.forward == nil && s.backward != nil
+	return s.fromStill && s.toStill && s.backward != nil && !s.toFollows
 }
 
-// mayHaveMoved tells whether the new server takes writes, or may have until a restart closed it: both servers refuse them, and the way back, which
-// is prepared before it takes any, is there.
-func (s *serverPair) mayHaveMoved() bool {
-	return s.moved() || s.fromStill && s.toStill && s.backward != nil
+// hasNewer tells whether the new server has what the old one lacks, of which the way back that was prepared keeps account: it may have taken writes until
+// a restart closed it.
+func (s *serverPair) hasNewer(ctx context.Context) (bool, error) {
+	if s.backward == nil {
+		return false, nil
+	}
+	if !s.backward.GTID {
+		end, err := s.to.end(ctx)
+		return err == nil && !s.backward.Done.Reached(end), err
+	}
+	position, err := s.to.value(ctx, s.to.Position())
+	if err != nil {
+		return false, err
+	}
+	if position, err = foreignTransactions(ctx, s.from, position); err != nil || position == "" {
+		return false, err
+	}
+	behind, err := s.from.value(ctx, s.from.Await(position))
+	return behind != "0", err
 }
 
 // bothWrite refuses to go on while both servers accept writes: whose rows count only a person knows.
@@ -163,6 +184,10 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 		return nil // it was interrupted: what is left is to be done
 	case !s.fromStill && !s.toStill && s.backward != nil:
 		return s.bothWrite()
+	case len(s.from.RefusesBy()) == 0 && !s.fromStill:
+		return refuse("set read_only = 1 there (rds/set-parameter), which ends the writes of its clients, then plimsoll runbook resume RUN", "only the parameter group of %s can make it read-only: it would accept writes beside %s", s.from.name, s.to.name)
+	case len(s.to.RefusesBy()) == 0 && s.toStill:
+		return refuse("set read_only = 0 there (rds/set-parameter) when no client writes to "+s.from.name+" any more", "only the parameter group of %s can make it accept writes: nobody would", s.to.name)
 	case s.forward == nil:
 		return refuse(fmt.Sprintf("mysql/external-replica -i source=%s -i replica=%s makes it a replica, from a snapshot; with -i snapshot=restored it attaches a server that holds a copy already", s.from.name, s.to.name),
 			"%s does not follow %s", s.to.name, s.from.name)
@@ -241,10 +266,7 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 			return nil, err
 		}
 	default:
-		if err := c.returnRows(ctx, call, s); err != nil {
-			return nil, err
-		}
-		if err := s.approach(ctx, call); err != nil {
+		if err := c.levels(ctx, call, s); err != nil {
 			return nil, err
 		}
 		if err := s.from.keepReadOnly(ctx, true); err != nil { // before the gap, in which clients wait
@@ -266,16 +288,13 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 	return out, c.complete(ctx, s)
 }
 
-// returnRows has the old server replicate what the new one may have accepted: an attempt that was cut off had prepared the way back, and the new server
-// may have taken writes until a restart closed it.
+// returnRows has the old server replicate what the new one has and it lacks, before anything else.
 func (c *cutover) returnRows(ctx context.Context, call action.Call, s *serverPair) error {
-	if s.backward == nil || !s.toStill {
-		return nil
+	newer, err := s.hasNewer(ctx)
+	if err != nil || !newer {
+		return err
 	}
-	call.Progress(0.05, "replicating what "+s.to.name+" may have accepted")
-	ctx, cancel := context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))
-	defer cancel()
-	err := error(nil)
+	call.Progress(0.05, "replicating what "+s.to.name+" has accepted")
 	if !s.backward.Runs() {
 		err = s.from.run(ctx, s.backward.Name)
 	}
@@ -283,9 +302,28 @@ func (c *cutover) returnRows(ctx context.Context, call action.Call, s *serverPai
 		err = awaitLevel(ctx, s.from, s.to, *s.backward)
 	}
 	if err != nil {
-		return fmt.Errorf("%s may have accepted writes that %s does not receive from it; %s accepts writes: %w", s.to.name, s.from.name, s.writes(), err)
+		return hint.With(fmt.Errorf("%s has accepted writes that %s does not receive from it; %s accepts writes: %w", s.to.name, s.from.name, s.writes(), err),
+			fmt.Sprintf("fix the replication from %[1]s to %[2]s, then try again. To give up what %[1]s alone has: execute SET GLOBAL read_only = OFF on %[2]s, and plimsoll runbook cancel RUN --leave REASON", s.to.name, s.from.name))
 	}
 	return nil
+}
+
+// whileNobodyWrites bounds what is done before anybody may write.
+func (c *cutover) whileNobodyWrites(ctx context.Context, s *serverPair) (context.Context, context.CancelFunc) {
+	if s.fromStill && s.toStill {
+		return context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))
+	}
+	return context.WithCancel(ctx)
+}
+
+// levels has both servers have the same before the writes move.
+func (c *cutover) levels(ctx context.Context, call action.Call, s *serverPair) error {
+	limited, cancel := c.whileNobodyWrites(ctx, s)
+	defer cancel()
+	if err := c.returnRows(limited, call, s); err != nil {
+		return err
+	}
+	return s.approach(limited, call)
 }
 
 // approach brings the replica up to its source before anybody has to wait for it.
@@ -489,14 +527,18 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 			return err
 		}
 	}
-	if !s.mayHaveMoved() {
-		if err := c.returnRows(ctx, call, s); err != nil {
+	if !s.moved() && !s.closedAgain() {
+		limited, cancel := c.whileNobodyWrites(ctx, s)
+		defer cancel()
+		if err := c.returnRows(limited, call, s); err != nil {
 			return err
 		}
 		return s.stay(ctx)
 	}
 	if s.backward != nil && !s.backward.Runs() {
-		if err := s.from.run(ctx, s.backward.Name); err != nil {
+		limited, cancel := c.whileNobodyWrites(ctx, s)
+		defer cancel()
+		if err := s.from.run(limited, s.backward.Name); err != nil {
 			return err
 		}
 	}

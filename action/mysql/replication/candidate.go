@@ -41,7 +41,7 @@ func refuseCandidate(ctx context.Context, s *server, is engine.ReplicationStatus
 // refuseWritable refuses to make another server the primary beside a replica that lets clients write.
 func refuseWritable(p peer, why string) error {
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s, and two servers would accept writes afterwards", p.name, p.despite(), why),
-		Advice: fmt.Sprintf("make %s read-only, %s, then try again", p.name, closing)}
+		Advice: fmt.Sprintf("make %s read-only, %s, then plimsoll runbook resume RUN", p.name, closing)}
 }
 
 var checkSwitchoverAction = action.Action{
@@ -134,7 +134,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	}
 	for _, p := range all {
 		if p.name != w.From && p.name != w.To && p.writable() {
-			return 0, refuseWritable(p, "the clients that the demotion of "+w.From+" disconnects could write to it")
+			return 0, refuseWritable(p, clientsMove(w.From))
 		}
 	}
 	if _, known := from.account(); !known {

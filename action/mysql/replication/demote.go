@@ -86,7 +86,7 @@ func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	return action.Facts{"connections_ended": ended}, err
 }
 
-// probe refuses to stop writes for a replica that hangs, or has stopped.
+// probe refuses to stop writes for a replica that hangs, or has stopped, and beside another to which clients could write then.
 func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
 	if d.For == "" {
 		return nil
@@ -107,7 +107,21 @@ func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
 	case len(is.Sources) == 0 || !is.Sources[0].Receives || !is.Sources[0].Applies:
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate just now: writes are not stopped for it", d.For), Advice: "fix it, or name another replica"}
 	}
+	all, err := ask(limited, on)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.name != d.Node && p.name != d.For && p.writable() {
+			return refuseWritable(p, clientsMove(d.Node))
+		}
+	}
 	return nil
+}
+
+// clientsMove is why no other replica may let clients write during a demotion.
+func clientsMove(demoted string) string {
+	return "the clients that the demotion of " + demoted + " disconnects could write to it"
 }
 
 // AwaitInFlight waits until a server that was told to refuse writes does: what clients hold can keep the statement waiting.

@@ -153,6 +153,7 @@ func refusals(w fixture) {
 		for action, with := range map[*action.Action]string{&checkSwitchoverAction: `{from: n1, to: n2}`, &pickReplicaAction: `{of: n1, prefer: n2}`} { // clients would write there
 			w.refuses(*action, with, "n3 accepts writes, although it is set up to replicate from ")
 		}
+		w.refusesAct(demoteAction, `{node: n1, for: n2, grace: 1s}`, "n3 accepts writes, although it is set up to replicate from ")
 		w.must(w.on.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
 		// A third server: no switchover begins that could not point it at the new primary, and it is not closed as if it had all that its source has.
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 has")
@@ -165,7 +166,6 @@ func refusals(w fixture) {
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have") // though it replicates already
 		w.must(n3.unfollow(t.Context()))
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have")
-		mayHaveLed(w, "n3")
 		found, err := w.task(detachAction, `{node: n3}`).Check(t.Context(), w.on.ReadOnly())
 		w.must(err)
 		if reason := w.task(detachAction, `{node: n3}`).(action.ApprovalDemander).ApprovalReason(found); found.State != action.Needed || !strings.Contains(reason, "n3 has transactions that no other node has") {
@@ -174,24 +174,6 @@ func refusals(w fixture) {
 		w.does(detachAction, `{node: n3}`)
 	})
 	w.Run("purged binary logs", func(t *testing.T) { purged(w.of(t)) })
-}
-
-// mayHaveLed shows that the primary n1, which a process that died made read-only, is not opened again beside a server that has what it lacks: that one may
-// have been promoted, have taken writes, and refuse them since a restart. The process itself would know.
-func mayHaveLed(w fixture, other string) {
-	task := w.task(demoteAction, `{node: n1, grace: 1s}`)
-	found, err := task.Check(w.Context(), w.on.ReadOnly())
-	w.must(err)
-	w.does(demoteAction, `{node: n1, grace: 1s}`)
-	c := action.Call{Token: "t", Before: found.Observed, Resumed: true, Progress: func(float64, string) {}}
-	if err := task.(action.Undoer).Undo(w.Context(), w.on, c); err == nil || !strings.Contains(err.Error(), other+" has transactions that n1 lacks") {
-		w.Errorf("n1 opened again beside %s: %v", other, err)
-	}
-	if m, err := modeOf(w.Context(), w.server("n1")); err != nil || !m.refuses(w.server("n1")) {
-		w.Errorf("n1 is %v, %v, want that it stays read-only", m, err)
-	}
-	c.Resumed = false
-	w.must(task.(action.Undoer).Undo(w.Context(), w.on, c))
 }
 
 // purged shows that n3, which follows nobody, is not a replica of n1 when n1 has no longer what it lacks.

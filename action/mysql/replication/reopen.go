@@ -15,7 +15,7 @@ import (
 // mayReopen refuses to open a server to writes again when another may have taken its place: another node takes writes, the
 // server follows a node of its cluster, or a node follows one that does not answer, by whichever address. A node that does not
 // answer says nothing; when the process that closed the server is gone, others may have promoted that node meanwhile, and it is
-// waited for. One that answers may have been promoted too, have taken writes, and refuse them since a restart: it has transactions that the server lacks.
+// waited for.
 func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	is, err := s.status(ctx)
 	if err != nil {
@@ -54,20 +54,6 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 				Reason: fmt.Sprintf("%s replicates from %s%s, which does not answer and may be the primary: %s would be a second one", o.name, called, of.name, s.name()),
 				Advice: fmt.Sprintf("start %s, and find out which of the two accepts writes", of.name),
 			}
-		}
-	}
-	if !resumed {
-		return nil
-	}
-	for _, o := range others {
-		if !o.answers() {
-			continue
-		}
-		if missing, _, err := lacks(ctx, s, is, o); err != nil {
-			return err
-		} else if missing > 0 {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s has transactions that %s lacks: it may have accepted writes meanwhile, and to open %[2]s would give them up", o.name, s.name()),
-				Advice: fmt.Sprintf("plimsoll runbook resume RUN completes what was begun; or plimsoll runbook cancel RUN --leave REASON, then mysql/promote -i node=%s", o.name)}
 		}
 	}
 	return nil
