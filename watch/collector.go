@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plimsoll/watch/storage"
@@ -22,6 +23,10 @@ type Collector interface {
 	Collect(ctx context.Context, level Level, now time.Time) (Reading, error)
 	Close() error
 }
+
+// ErrRefused is wrapped by the error of a visit to an instance that answers and denies the watch's account: it does not let it log in, or
+// read anything. Such an instance is not down.
+var ErrRefused = errors.New("refuses the watch's account")
 
 // ExtraTimer is a Collector whose visits may take longer than the others' of their level: own SQL has time limits of its own.
 type ExtraTimer interface {

@@ -20,6 +20,8 @@ const (
 	Unread State = "unread" // it was not reached yet
 	Up     State = "up"
 	Down   State = "down" // it was asked and did not answer
+	// Refused is not down: it answers, and denies the watch's account.
+	Refused State = "refused"
 	// Paused and Reduced tell of the watch, not of the instance, which may serve its clients well: it is not asked for a while, since it was slow
 	// to answer the watch; it is asked only for what is read every second, since many threads are running.
 	Paused  State = "paused"
@@ -39,7 +41,7 @@ type Instance struct {
 	Role        string `json:"role,omitempty"` // primary, replica
 
 	State  State     `json:"state"`
-	Why    string    `json:"why,omitempty"` // it is down, or polling is paused or reduced
+	Why    string    `json:"why,omitempty"` // it is down or refused, or polling is paused or reduced
 	Read   time.Time `json:"read,omitzero"` // when it last answered
 	Age    float64   `json:"age_seconds"`   // of what is shown
 	Uptime *float64  `json:"uptime_seconds,omitempty"`

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -64,7 +65,8 @@ func (w *visitor) visit(ctx context.Context, level Level) {
 	w.missed.turn(now, level, reading, err, gone)
 	samples := append(reading.Samples, w.book(now, reading, err)...)
 	if w.leads && (err != nil || reading.Asked != Nothing) {
-		samples = append(samples, Sample{Name: "up", At: now, Value: map[bool]float64{err == nil: 1}[true]})
+		samples = append(samples, Sample{Name: "up", At: now, Value: map[bool]float64{err == nil: 1}[true]},
+			Sample{Name: "plimsoll_login_refused", At: now, Value: map[bool]float64{errors.Is(err, ErrRefused): 1}[true]})
 	}
 	for i := range samples {
 		samples[i].Labels = append(samples[i].Labels, Label{"cluster", w.of.Cluster}, Label{"instance", w.of.Name}, Label{"job", w.of.Engine})
@@ -106,15 +108,19 @@ func (w *visitor) book(now time.Time, r Reading, err error) []Sample {
 		w.cfg.Log.Debug("a collector got no answer", "instance", i.Name, "error", err)
 	}
 	if err != nil && w.leads {
-		if i.State != Down {
-			w.cfg.Log.Warn("instance does not answer", "instance", i.Name, "error", err)
+		state, said := Down, "instance does not answer"
+		if errors.Is(err, ErrRefused) {
+			state, said = Refused, "instance refuses the account"
+		}
+		if i.State != state {
+			w.cfg.Log.Warn(said, "instance", i.Name, "error", err)
 		}
 		*i = i.identity()
-		i.State, i.Why = Down, err.Error()
+		i.State, i.Why = state, err.Error()
 		return nil
 	}
 	if w.leads && r.Asked != Nothing {
-		if i.State == Down || i.State == Unread {
+		if i.State == Down || i.State == Refused || i.State == Unread {
 			w.cfg.Log.Info("instance answers", "instance", i.Name)
 		}
 		i.State, i.Why = Up, ""
@@ -131,7 +137,7 @@ func (w *visitor) book(now time.Time, r Reading, err error) []Sample {
 	return w.derive(now, i)
 }
 
-// gone says that the instance is down, as far as is known before a visit: what it misses says nothing of how long it takes. The collector that
+// gone says that the instance is down or refuses the account, as far as is known before a visit: what it misses says nothing of how long it takes. The collector that
 // leads knows it by an error at the level of each second; the others by what that has shown.
 func (w *visitor) gone() bool {
 	if w.leads {
@@ -140,7 +146,7 @@ func (w *visitor) gone() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := w.instances[w.of.Name]
-	return i != nil && i.State == Down
+	return i != nil && (i.State == Down || i.State == Refused)
 }
 
 // missed is the rarest level that a collector was due to read and did not.

@@ -9,7 +9,7 @@ import (
 
 // names are the series that a watch writes. What ends in * begins a family of which the servers, or a person's own SQL, choose the rest.
 var names = []string{
-	"up", "mysql_up", "mysql_version_info", "mysql_transaction_isolation", "mysql_galera_variables_info",
+	"up", "plimsoll_login_refused", "mysql_up", "mysql_version_info", "mysql_transaction_isolation", "mysql_galera_variables_info",
 	"mysql_global_status_*", "mysql_global_variables_*", "mysql_slave_status_*", "sql_*", "aws_rds_*", "scylla_*",
 	"plimsoll_aas", "plimsoll_user_aas", "plimsoll_cores", "plimsoll_requests_total", "plimsoll_insights_aas",
 	"plimsoll_statement_aas", "plimsoll_statement_readings", "plimsoll_statement_average_seconds", "plimsoll_statement_calls_per_second", "plimsoll_statement_p99_seconds",

@@ -33,7 +33,7 @@ func (i Instance) Badness() int {
 	switch i.State {
 	case Down:
 		bad += 10000
-	case Paused, Reduced:
+	case Refused, Paused, Reduced:
 		bad += 2000
 	}
 	for _, a := range i.Alerts {

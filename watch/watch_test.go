@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"testing"
@@ -232,7 +233,9 @@ func TestAnInstanceThatIsNotPolledIsNotToldAsFresh(t *testing.T) {
 		ups := map[int]float64{}
 		w := New(Config{Sources: []Source{source("a/n1", c)}, Keep: func(_ context.Context, all []Sample) error {
 			for _, s := range all {
-				ups[int(s.At.Sub(begun).Seconds())] = s.Value
+				if s.Name == "up" {
+					ups[int(s.At.Sub(begun).Seconds())] = s.Value
+				}
 			}
 			return nil
 		}})
@@ -253,6 +256,48 @@ func TestAnInstanceThatIsNotPolledIsNotToldAsFresh(t *testing.T) {
 		}
 		if want := map[int]float64{0: 1, 1: 1, 2: 1, 3: 1, 6: 1, 9: 1, 12: 0}; !maps.Equal(ups, want) {
 			t.Errorf("up at the seconds %v, want %v", ups, want)
+		}
+	})
+}
+
+// A server that answers and does not let the watch in is not told as down, nor as one that lets it in once it is gone.
+func TestAnInstanceThatRefusesTheAccountIsNotDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusal := fmt.Errorf("%w: %w", ErrRefused, errors.New("Access denied for user 'plimsoll'"))
+		var says error
+		c := &fake{collect: func(context.Context, Level, time.Time) (Reading, error) { return Reading{}, says }}
+		last := map[string]float64{}
+		w := New(Config{Sources: []Source{source("a/n1", c)}, Keep: func(_ context.Context, all []Sample) error {
+			for _, s := range all {
+				last[s.Name] = s.Value
+			}
+			return nil
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(500 * time.Millisecond)
+		for _, c := range []struct {
+			says        error
+			state       State
+			why         string
+			up, refused float64
+		}{
+			{nil, Up, "", 1, 0},
+			{refusal, Refused, "refuses the watch's account: Access denied for user 'plimsoll'", 0, 1},
+			{errors.New("connection refused"), Down, "connection refused", 0, 0},
+			{refusal, Refused, "refuses the watch's account: Access denied for user 'plimsoll'", 0, 1},
+			{nil, Up, "", 1, 0},
+		} {
+			says = c.says
+			time.Sleep(2 * time.Second)
+			if i, _ := w.Instance("a/n1"); i.State != c.state || i.Why != c.why || !maps.Equal(last, map[string]float64{"up": c.up, "plimsoll_login_refused": c.refused}) {
+				t.Errorf("of %v: %s, %q, %v", c.says, i.State, i.Why, last)
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }

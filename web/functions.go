@@ -177,7 +177,7 @@ func shapeOf(state string) string {
 		return "check"
 	case "failed", string(journal.StepUndoFailed), "fail", "FAIL", "firing", "critical", "down", "stopped":
 		return "cross"
-	case "asking", "approval", journal.DoneWithRemainders, journal.UndoneWithRemainders, "warning", "pending", "capped":
+	case "asking", "approval", journal.DoneWithRemainders, journal.UndoneWithRemainders, "warning", "pending", "capped", "refused":
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html"
 	"os"
 	"regexp"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // Every state that a page shows has its word in each language.
 func TestEveryStateHasItsWord(t *testing.T) {
 	states := []string{"firing", "pending", "resolved", "open", "closed", "running", "waiting", "asking", "held", "parked", journal.DoneWithRemainders, journal.UndoneWithRemainders}
-	for _, s := range []watch.State{watch.Unread, watch.Up, watch.Down, watch.Paused, watch.Reduced} {
+	for _, s := range []watch.State{watch.Unread, watch.Up, watch.Down, watch.Refused, watch.Paused, watch.Reduced} {
 		states = append(states, string(s))
 	}
 	for _, o := range []journal.Outcome{journal.RunDone, journal.RunFailed, journal.RunCancelled, journal.RunUndone} {
@@ -98,6 +99,25 @@ func TestFiguresThatAreNotPolledAreOld(t *testing.T) {
 		}
 		if marked, dated := strings.Contains(b.String(), `class="old"`), strings.Contains(b.String(), "2026-11-26T06:08:00"); marked != old || dated != old {
 			t.Errorf("%s: marked as old %v, with the time %v; want %v: %s", state, marked, dated, old, b.String())
+		}
+	}
+}
+
+// A server that refuses the account is not shown as down, in either language.
+func TestARefusedLoginIsNotShownAsDown(t *testing.T) {
+	all, err := readScreens(time.Now, func(text string) string { return text })
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := rowOfInstance(watch.Instance{Name: "orders/n1", State: watch.Refused, Why: "refuses the watch's account: Access denied (1045)"})
+	for language, word := range map[words.Language]string{words.English: "login refused", words.Korean: "로그인 거부"} {
+		var b strings.Builder
+		if err := all[language].pages["fleet"].ExecuteTemplate(&b, "live-fleet", map[string]any{"UTC": true, "Page": fleetPage{Watched: true, Rows: []instanceRow{row}}}); err != nil {
+			t.Fatal(err)
+		}
+		shown := html.UnescapeString(b.String())
+		if !strings.Contains(shown, word) || !strings.Contains(shown, "refuses the watch's account: Access denied") || strings.Contains(shown, "s-down") {
+			t.Errorf("%s: %s", language, shown)
 		}
 	}
 }

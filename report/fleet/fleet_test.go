@@ -51,6 +51,19 @@ func TestTheFleetInATable(t *testing.T) {
 	}
 }
 
+// A server that refuses the account is not told as down.
+func TestARefusedLoginIsToldAsSuch(t *testing.T) {
+	var out strings.Builder
+	fleet := watch.Fleet{Instances: []watch.Instance{{Name: "orders/n1", State: watch.Refused, Why: "refuses the watch's account: Access denied for user 'plimsoll' (1045)"}}}
+	if err := Text(&out, fleet, terminal.Output{Width: 160}); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Split(out.String(), "\n")[1]
+	if !strings.Contains(line, "✗ refused") || !strings.Contains(line, "refuses the watch's account: Access denied") || strings.Contains(out.String(), "down") {
+		t.Error(out.String())
+	}
+}
+
 // What is left of the I/O credits has one name, in the table and of an instance.
 func TestWhatIsLeftOfTheBurstHasOneName(t *testing.T) {
 	view := view{Palette: terminal.Output{}.Palette(), width: 160}

@@ -176,6 +176,8 @@ func (v view) state(i watch.Instance) string {
 	switch {
 	case i.State == watch.Down:
 		return v.Fail.Render("✗ down")
+	case i.State == watch.Refused:
+		return v.Fail.Render("✗ refused")
 	case i.State == watch.Paused:
 		return v.Unknown.Render("‖ not polled")
 	case i.State == watch.Reduced:
@@ -319,7 +321,7 @@ func (v view) connections(i watch.Instance) string {
 
 // waitsFor is what an instance waits for most, or why it cannot be told.
 func (v view) waitsFor(i watch.Instance) string {
-	if i.State == watch.Down || i.State == watch.Paused || i.State == watch.Reduced {
+	if i.State == watch.Down || i.State == watch.Refused || i.State == watch.Paused || i.State == watch.Reduced {
 		return cut(i.Why, v.waits)
 	}
 	if i.Load == nil || i.Load.AAS < 0.05 {

@@ -153,6 +153,7 @@ var help = map[string]string{
 	"plimsoll_aurora":                          "1: the instance runs on Aurora.",
 	"plimsoll_schema_bytes":                    "Bytes of data and indexes of a schema.",
 	"up":                                       "1: the instance answers.",
+	"plimsoll_login_refused":                   "1: the instance answers and refuses the watch's account; up is 0 then, and the instance is not down.",
 	"mysql_up":                                 "1: the server answers.",
 	"mysql_global_status_threads_running":      "Threads that are running.",
 	"mysql_global_status_commands_total":       "Statements by kind.",

@@ -49,7 +49,7 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 		r.Asked, err = c.contact(ctx, now, answers, &c.breaker)
 	}
 	led(&r, now, level, may, ask, why, err)
-	return r, err
+	return r, refusal(err)
 }
 
 func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {

@@ -7,6 +7,8 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"time"
 
 	"plimsoll/engine"
@@ -131,6 +133,15 @@ func (l *link) timed(ask func() error) error {
 		_ = l.close() // it is gone
 	}
 	return err
+}
+
+// refusal marks the error of a visit where the server answered that the account may not log in, or not read what every visit reads. A socket
+// that this machine does not let us open says nothing of the server behind it.
+func refusal(err error) error {
+	if engine.ClassOf(err) != engine.Denied || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", watch.ErrRefused, err)
 }
 
 // lost tells whether an error cost the connection.

@@ -55,7 +55,7 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 	if r.Asked != watch.Nothing {
 		r.Add(now, "mysql_up", oneIf(err == nil))
 	}
-	return r, err
+	return r, refusal(err)
 }
 
 func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -98,8 +99,21 @@ func TestMySQL(t *testing.T) {
 			t.Run("a limit in the server", func(t *testing.T) { w.t = t; w.limited() })
 			t.Run("what it lacks is asked for once", func(t *testing.T) { w.t = t; w.askedOnce() })
 			t.Run("own SQL that costs the connection", func(t *testing.T) { w.t = t; w.lostInOwnSQL() })
+			t.Run("a wrong password is no death", func(t *testing.T) { w.t = t; w.refused() })
 			t.Run("it dies in a pause", func(t *testing.T) { w.t = t; w.killedInAPause() })
 		})
+	}
+}
+
+// refused logs in with a wrong password.
+func (w *watched) refused() {
+	wrong := w.db.Target
+	wrong.Password = "wrong"
+	q := MySQL(func(ctx context.Context) (engine.Session, error) { return w.db.Engine.(engine.Dialer).Dial(ctx, wrong) }, 0)[0]
+	defer func() { _ = q.Close() }() // it has no connection
+	_, err := q.Collect(w.t.Context(), watch.Second, time.Now())
+	if !errors.Is(err, watch.ErrRefused) || engine.CodeOf(err) != "1045" || !strings.HasPrefix(err.Error(), "refuses the watch's account: Access denied for user '") {
+		w.t.Errorf("with a wrong password: %v", err)
 	}
 }
 

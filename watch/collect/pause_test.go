@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 // pretended is a server that answers every question with nothing, until it is dead or hangs.
 type pretended struct {
 	dead, hangs bool
+	refuses     error  // the login
 	diesAt      string // a word of the question at which it dies, after it has told how many threads run
 	asked       []string
 }
@@ -24,6 +26,9 @@ type pretended struct {
 func (p *pretended) dial(context.Context) (engine.Session, error) {
 	if p.dead {
 		return nil, errors.New("connection refused")
+	}
+	if p.refuses != nil {
+		return nil, p.refuses
 	}
 	return &pretendedSession{server: p}, nil
 }
@@ -142,6 +147,37 @@ func TestADeadServerHasNoFigures(t *testing.T) {
 		}
 		if !maps.Equal(told, map[string]float64{"mysql_up": 0, "plimsoll_watch_paused": 0}) || len(r.Samples) != 2 {
 			t.Errorf("%s: %v", name, r.Samples)
+		}
+	}
+}
+
+// A server that refuses the account answers: that is told apart from one that is gone, in a pause too. A socket that this machine does not let
+// us open says nothing of the server.
+func TestARefusedLoginIsNoDeath(t *testing.T) {
+	for said, c := range map[string]struct {
+		err     error
+		refused bool
+	}{
+		"wrong password":         {&engine.Error{Kind: engine.Denied, Code: "1045", Text: "Access denied for user 'plimsoll'@'10.0.0.9' (using password: YES)"}, true},
+		"no grant":               {&engine.Error{Kind: engine.Denied, Code: "1044", Text: "Access denied for user 'plimsoll'@'%' to database 'orders'"}, true},
+		"credentials of a ring":  {&engine.Error{Kind: engine.Denied, Lost: true, Code: "0x0100", Text: "Provided username plimsoll and/or password are incorrect"}, true},
+		"a socket of others":     {&engine.Error{Kind: engine.Denied, Lost: true, Text: "the socket cannot be opened", Err: syscall.EACCES}, false},
+		"nothing listens":        {&engine.Error{Kind: engine.Unavailable, Lost: true, Text: "nothing listens"}, false},
+		"too many connections":   {&engine.Error{Kind: engine.Overloaded, Lost: true, Code: "1040", Text: "Too many connections"}, false},
+		"no error of a database": {errors.New("no route to host"), false},
+	} {
+		for _, paused := range []bool{false, true} {
+			p := &pretended{refuses: c.err}
+			readers := map[string]watch.Collector{"mysql": MySQL(p.dial, 0)[0], "cql": Cassandra(p.dial, "127.0.0.1:1", 0)[0]}
+			if paused {
+				readers["mysql"].(*quick).breaker.until = time.Now().Add(longestPause)
+				readers["cql"].(*cassandra).breaker.until = time.Now().Add(longestPause)
+			}
+			for name, r := range readers {
+				if _, err := r.Collect(t.Context(), watch.Second, time.Now()); !errors.Is(err, c.err) || errors.Is(err, watch.ErrRefused) != c.refused {
+					t.Errorf("%s, %s, paused %v: %v", name, said, paused, err)
+				}
+			}
 		}
 	}
 }
