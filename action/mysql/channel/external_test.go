@@ -69,13 +69,13 @@ func external(w fixture) {
 	ws.end()
 	w.kept("n1", ws)
 	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
+	w.sub("cut-over, and both servers are opened", bothOpen)
 	for node, refuses := range map[string]bool{"n1": false, "n2": true} {
 		w.restart(node)
 		if v := w.value(node, "SELECT @@GLOBAL.read_only"); refuses != (v != "0" && v != "OFF") {
 			w.Errorf("%s after the writes went there and back, and a restart: read_only is %s", node, v)
 		}
 	}
-	w.sub("cut-over, and both servers are opened", bothOpen)
 	w.do("n2", "SET GLOBAL read_only = OFF")
 	w.refuses(cutOver, `{from: n1, to: n2, max_gap: 5m}`, "n2 accepts writes of its own")
 	w.sub("purged", purged)
