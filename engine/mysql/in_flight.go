@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 var _ engine.InFlightCounting = (*database)(nil)
@@ -30,7 +31,7 @@ func (c *control) Executing(ctx context.Context, prefix string) (int, error) {
 
 var _ engine.TransactionListing = (*database)(nil)
 
-const openTransactions = `SELECT CAST(p.ID AS CHAR), p.USER, p.HOST, CAST(TIMESTAMPDIFF(SECOND, t.trx_started, NOW()) AS CHAR) FROM information_schema.INNODB_TRX t
+const openTransactions = `SELECT CAST(p.ID AS CHAR), p.USER, p.HOST, CAST(` + admin.TransactionSeconds + ` AS CHAR) FROM information_schema.INNODB_TRX t
 JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id WHERE p.ID <> CONNECTION_ID() ORDER BY t.trx_started LIMIT 3`
 
 // OpenTransactions needs the privilege PROCESS. A transaction that has only read is among them: it holds the definition of its tables.

@@ -131,7 +131,7 @@ func (g *guard) judge(now time.Time, values map[string]float64, err error) {
 }
 
 // book turns a reading into a state: a breach counts after For, and is over after being gone for For. A breach that the first reading
-// finds keeps acts from beginning until it is gone or counts.
+// finds keeps acts from beginning until it is gone or counts, unless the run has changed something before.
 func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
 	before, foundBefore := g.breach[i], g.found[i]
 	if !is.blind {
@@ -265,6 +265,11 @@ func (g *guard) restore(s *journal.State) {
 	defer g.mu.Unlock()
 	if s.Baseline != nil {
 		g.baseline, g.frozen = s.Baseline, true
+	}
+	if slices.ContainsFunc(s.Items, func(i *journal.Step) bool { return i.Acts && !s.Looks(i) }) {
+		for i := range g.told {
+			g.told[i] = true // the run is in its middle, where For keeps a short peak from stopping it
+		}
 	}
 	if s.Held != "" && !s.Blind {
 		g.breached, g.lately = cmp.Or(s.Guardrail, "a guardrail"), s.Changed // an older journal does not name it

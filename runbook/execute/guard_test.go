@@ -132,6 +132,42 @@ func TestABreachIsRememberedByTheProcessThatGoesOn(t *testing.T) {
 	}
 }
 
+// A run that has changed something is in its middle, and what it changed may be why the first reading of a resumed one finds a breach: that counts after its time.
+func TestTheFirstReadingHoldsAResumedRunOnlyBeforeItChangedSomething(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const rail = "{name: load, when: db.load > 10, for: 4s, then: stop}"
+	book := b.parse(strings.Replace(guarded, `{name: load, when: "db.load > 2 * baseline.db.load", for: 2s}`, rail, 1) +
+		"  - {id: looks, uses: wait, with: {run: \"true\", want: x}}\n")
+	for name, c := range map[string]struct {
+		acts []bool // of the two steps
+		held string // from second to second
+	}{
+		"nothing was begun":       {[]bool{false, false}, "xxxxx"},
+		"only a step that looks":  {[]bool{false, true}, "xxxxx"},
+		"a step that changes":     {[]bool{true, false}, "....x"},
+		"and then one that looks": {[]bool{true, true}, "....x"},
+	} {
+		st := &journal.State{Book: book, Baseline: map[string]float64{"db.load": 1}}
+		for n := range book.Steps {
+			st.Items = append(st.Items, &journal.Step{Key: book.Steps[n].ID, Step: &book.Steps[n], Acts: c.acts[n]})
+		}
+		st.Items[1].Did = map[string]any{"run": "true", "want": "x"}
+		g, now := newGuard(book, nil), time.Unix(1000, 0)
+		g.restore(st)
+		var held strings.Builder
+		for range c.held {
+			g.judge(now, map[string]float64{"db.load": 20}, nil)
+			reason, _ := g.state(now)
+			held.WriteString(mark(reason != ""))
+			now = now.Add(time.Second)
+		}
+		if held.String() != c.held {
+			t.Errorf("%s: held %s, expected %s", name, held.String(), c.held)
+		}
+	}
+}
+
 func TestMetricsOfAnExpression(t *testing.T) {
 	t.Parallel()
 	for when, want := range map[string]string{

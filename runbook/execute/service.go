@@ -42,6 +42,9 @@ type Service struct {
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
 	Observe func(run string, e journal.Event, at time.Time)
 
+	// Naming is told the name of a run before the run takes its clusters; it may not begin after all. May be nil.
+	Naming func(ctx context.Context, run string)
+
 	// Between executes the actions of steps in a fault test; nil: they are called as they are.
 	Between Actor
 }
@@ -255,6 +258,9 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 			return fmt.Errorf("begin a run: %w", err)
 		}
 		return s.Store.Create(ctx, run, data)
+	}
+	if s.Naming != nil {
+		s.Naming(ctx, run)
 	}
 	if book.Lock == runbook.LockCluster {
 		err = s.locks().Lock(ctx, &p.Header, run, func(on *cluster.Cluster) error {

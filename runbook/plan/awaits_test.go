@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -18,9 +19,13 @@ type toy struct {
 	Need string `yaml:"need"`
 	Give string `yaml:"give"`
 	Done bool   `yaml:"done"`
+
+	Effect action.Effect `yaml:"effect"`
 }
 
-func (*toy) Traits() action.Traits { return action.Traits{Effect: action.Reversible, Repeatable: true} }
+func (y *toy) Traits() action.Traits {
+	return action.Traits{Effect: cmp.Or(y.Effect, action.Reversible), Repeatable: true}
+}
 
 func (y *toy) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
 	r := action.CheckResult{State: action.Needed}
@@ -152,5 +157,21 @@ func TestAPlanWarnsOfATableThatNoStepMakes(t *testing.T) {
 		if hash := p.HashFor(journal.Header{Cluster: "c"}); p.Hash == "" || hash != (journal.Plan{Steps: p.Steps}).HashFor(journal.Header{Cluster: "c"}) {
 			t.Errorf("%s: the hash is of the warnings too", name)
 		}
+	}
+}
+
+// A step with an undo of its own can be undone, whatever its action says of itself.
+func TestAStepWithAnUndoOfItsOwnIsReversible(t *testing.T) {
+	for _, effect := range []action.Effect{action.Irreversible, action.NoUndo, action.Lasting} {
+		for undo, want := range map[string]action.Effect{"": effect, ", undo: {uses: toy.use}": action.Reversible} {
+			p := planOf(t, "mysql", "  - {id: a, uses: toy.use, with: {effect: "+string(effect)+"}"+undo+"}\n")
+			if is := p.Steps[0].Effect; is != want {
+				t.Errorf("%s%s: %s, want %s: %+v", effect, undo, is, want, p.Steps[0])
+			}
+		}
+	}
+	p := planOf(t, "mysql", "  - {id: a, uses: toy.use, with: {effect: none}, undo: {uses: toy.use}}\n")
+	if is := p.Steps[0].Effect; is != action.None {
+		t.Errorf("of a step that changes nothing: %s", is)
 	}
 }

@@ -111,7 +111,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 		return p, nil
 	}
 	p.Effect = task.Traits().Effect
-	if p.Effect.Stays() && s.Undo != nil {
+	if s.Undo != nil && (p.Effect.Stays() || p.Effect == action.Lasting) {
 		p.Effect = action.Reversible
 	}
 	limited, cancel := context.WithTimeout(ctx, min(s.Timeout, time.Minute))

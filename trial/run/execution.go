@@ -47,9 +47,6 @@ func (r *runner) execute(ctx context.Context, s *servers, call spec.Call, tell f
 	if x.id, err = service.Begin(ctx, p); err != nil {
 		return nil, refusedBy(ctx, r.trial, call, err)
 	}
-	if err := r.underway.Runs(ctx, x.id); err != nil {
-		r.options.Log.Warn("should this process be killed, its lock will not be known as that of a dead one", "error", err)
-	}
 	r.runs.follow(x)
 	defer r.runs.follow(nil)
 	if err := service.Start(ctx, r.runs.executor, x.id, journal.Command{Do: journal.DoRun}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,11 +13,13 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine/singlestore/singlestoretest"
+	"plimsoll/infra/local"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/lock"
 	"plimsoll/trial/progress"
 	"plimsoll/trial/run"
 	"plimsoll/trial/spec"
+	"plimsoll/trial/underway"
 )
 
 // claims are what runs leave in a cluster, in memory.
@@ -25,11 +28,18 @@ type claims struct {
 	has  string // a run
 	ever bool   // one had it
 	mute bool   // it gives nothing back
+
+	home    string // where trials keep which of them are under way
+	unnoted string // a run that had the cluster before its trial had noted that
 }
 
-func (c *claims) Claim(_ context.Context, claim action.Claim) error {
+func (c *claims) Claim(ctx context.Context, claim action.Claim) error {
+	trials, err := underway.List(ctx, local.Machine{}, c.home)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if looks := claim.Run == "look"; !looks && (err != nil || !slices.ContainsFunc(trials, func(t underway.Trial) bool { return slices.Contains(t.Runs, claim.Run) })) {
+		c.unnoted = claim.Run
+	}
 	c.has, c.ever = claim.Run, true
 	return nil
 }
@@ -83,7 +93,8 @@ func TestARunOnATargetIsGivenUp(t *testing.T) {
 				}
 			}
 			parts := withStandIn(t, standIn)
-			claimed := &claims{mute: c.mute}
+			s := bareOptions(t, nil)
+			claimed := &claims{mute: c.mute, home: s.Lab.Home}
 			parts.ClusterLock = func(*cluster.Cluster) lock.ClusterLock { return claimed }
 			tr, err := spec.Parse(filepath.Join(folder, "trial.yaml"), []byte(`trial: given-up
 cluster: {target: stand-in}
@@ -96,7 +107,6 @@ phases: {warmup: 1s, rounds: 1}
 			}
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			s := bareOptions(t, nil)
 			if c.interrupt {
 				s.Observer = onStep(interrupt)
 			}
@@ -106,6 +116,9 @@ phases: {warmup: 1s, rounds: 1}
 			}
 			if notes := strings.Join(result.Verdict.Notes, "\n"); !strings.Contains(notes, strings.ReplaceAll(c.says, "FOLDER", folder)) {
 				t.Errorf("notes %s, want %q", notes, c.says)
+			}
+			if claimed.unnoted != "" {
+				t.Errorf("were its process killed now, run %s would not be known as that of a dead one", claimed.unnoted)
 			}
 			if !claimed.ever || c.mute != (claimed.has != "") {
 				t.Errorf("it was claimed: %v, and is by %q", claimed.ever, claimed.has)

@@ -73,6 +73,11 @@ func (r *runner) openRuns(ctx context.Context) error {
 			now.observe(e, at)
 		}
 	}
+	s.service.Naming = func(ctx context.Context, run string) {
+		if err := r.underway.Runs(ctx, run); err != nil {
+			r.options.Log.Warn("should this process be killed, its lock will not be known as that of a dead one", "error", err)
+		}
+	}
 	if s.executor, err = s.service.Execute(ctx); err != nil {
 		return errors.Join(err, store.Close())
 	}

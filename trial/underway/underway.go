@@ -66,7 +66,7 @@ func (r *Record) Makes(ctx context.Context, lab string) error {
 	return r.note(ctx, func(t *Trial) { t.Labs = append(t.Labs, lab) })
 }
 
-// Runs notes a run of a runbook.
+// Runs notes a run of a runbook before it takes its cluster.
 func (r *Record) Runs(ctx context.Context, run string) error {
 	return r.note(ctx, func(t *Trial) { t.Runs = append(t.Runs, run) })
 }
@@ -145,6 +145,10 @@ func read(ctx context.Context, files infra.Files, at string) (t Trial, err error
 	}
 	if err != nil {
 		return t, err
+	}
+	// It may have ended since it was read: then its record is gone.
+	if _, err := files.ReadFile(ctx, at+ending); err != nil {
+		return t, errors.Join(err, release())
 	}
 	t.Died = true
 	return t, release()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,5 +129,42 @@ func TestATrialThatEndedIsNotListed(t *testing.T) {
 	}
 	if all, err := List(t.Context(), local.Machine{}, home); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// endsMeanwhile is a folder in which a trial ends just after its record was read for the first time.
+type endsMeanwhile struct {
+	local.Machine
+	once *sync.Once
+	end  func()
+}
+
+func (e endsMeanwhile) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	data, err := e.Machine.ReadFile(ctx, path)
+	e.once.Do(e.end)
+	return data, err
+}
+
+// A trial that ends while it is looked at did not die: its lock is free, and its record is gone.
+func TestATrialThatEndsWhileItIsListedHasNotDied(t *testing.T) {
+	t.Parallel()
+	home, result := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(result, "trial.yaml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Begin(t.Context(), local.Machine{}, home, Trial{Name: "shop", Dir: result, Began: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := endsMeanwhile{once: &sync.Once{}, end: func() {
+		if err := r.End(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}}
+	if all, err := List(t.Context(), files, home); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(home, "trials")); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

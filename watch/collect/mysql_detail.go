@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/internal/sqltext"
 	"plimsoll/watch"
 )
@@ -100,7 +101,7 @@ func (q *quick) transactions(ctx context.Context) ([]watch.Session, error) {
 	if q.lacking(transactionTable) {
 		return nil, nil
 	}
-	r, err := q.rows(ctx, `SELECT t.trx_mysql_thread_id, p.USER, p.HOST, TIMESTAMPDIFF(SECOND, t.trx_started, NOW()), t.trx_state, LEFT(COALESCE(t.trx_query, ''), 512)
+	r, err := q.rows(ctx, `SELECT t.trx_mysql_thread_id, p.USER, p.HOST, ` + admin.TransactionSeconds + `, t.trx_state, LEFT(COALESCE(t.trx_query, ''), 512)
 FROM information_schema.INNODB_TRX t LEFT JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id ORDER BY t.trx_started LIMIT 20`)
 	if err != nil {
 		if q.lack(transactionTable, err) {

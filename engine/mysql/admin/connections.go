@@ -17,6 +17,9 @@ const (
 	// OpenTransactions is a query for clients' open transactions, each with its connection and its beginning: the number of one that has
 	// not written is made up, and used again by the next one.
 	OpenTransactions = "SELECT CONCAT_WS(' ', trx_mysql_thread_id, trx_id, trx_started) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id IN (" + Clients + ")"
+	// TransactionSeconds is an expression for how long a transaction of information_schema.INNODB_TRX, as t, is open. Its beginning is in the
+	// time zone of the server's machine, and NOW() in the session's.
+	TransactionSeconds = "TIMESTAMPDIFF(SECOND, t.trx_started, CONVERT_TZ(NOW(), @@session.time_zone, 'SYSTEM'))"
 	// Dumps is a query for the connections by which replicas read the server's binary log.
 	Dumps = "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'"
 )
