@@ -37,7 +37,7 @@ func (u *run) lead() []remark {
 func (u *run) errorsSince(p result.Phase) string {
 	until := u.End
 	for _, next := range u.Phases {
-		if next.Impact != nil && next.From.After(p.From) && next.From.Before(until) {
+		if (next.Impact != nil || u.changedIn(next)) && next.From.After(p.From) && next.From.Before(until) {
 			until = next.From
 		}
 	}
@@ -49,6 +49,13 @@ func (u *run) errorsSince(p result.Phase) string {
 	}
 	delete(classes, "seconds")
 	return details(classes)
+}
+
+// changedIn tells a phase in which something was changed, also one that was too short to say what that did.
+func (u *run) changedIn(p result.Phase) bool {
+	return slices.ContainsFunc(u.Events, func(e series.Event) bool {
+		return (e.Kind == series.ChangeStart || e.Kind == series.ChangeEnd) && e.Name == p.Name && !e.Time.Before(p.From) && !e.Time.After(p.To)
+	})
 }
 
 // withoutEffect says of a disturbance that was not felt what there was to be seen of it.

@@ -67,6 +67,13 @@ func TestTheSentenceOfADisturbance(t *testing.T) {
 	if got := failing.lead()[0].Text; !strings.Contains(got, "; 1 second with errors (deadlock 18).") {
 		t.Errorf("%q does not say which errors there were", got)
 	}
+	b := at.Add(10 * time.Second) // too late for anything to be said of what it did
+	failing.Phases = append(failing.Phases, result.Phase{Name: "own/late", From: b, To: b.Add(2 * time.Second)})
+	failing.Events = append(failing.Events, series.Event{Kind: series.ChangeStart, Name: "own/late", Time: b.Add(time.Millisecond)},
+		series.Event{Kind: series.LoadErrors, Time: b.Add(time.Second), Detail: map[string]any{"connection": 4.0}})
+	if got := failing.lead()[0].Text; !strings.Contains(got, "; 1 second with errors (deadlock 18).") {
+		t.Errorf("%q has the errors of the next change", got)
+	}
 	felt.Usual, felt.Onset, felt.Spells = true, time.Time{}, nil
 	if got := said(func(*analyze.Impact) {}); !strings.Contains(got, "77 % in its worst second, as the baseline's own seconds vary") {
 		t.Error(got)

@@ -107,7 +107,7 @@ func signalTable(v result.Verdict) table {
 		t.Note += fmt.Sprintf("%d more, whose two means are the same in the digits shown, %s in verdict.json. ", alike, are(alike))
 	}
 	t.Note += "Means over the measured phases of the rounds that both have. The difference is the change against the control, with its interval; of shares, " +
-		"and of what was zero at times, it is one mean minus the other (points are percentage points). ≈ is a difference that the data cannot distinguish " +
+		"and where the mean of any round is zero or less, it is one mean minus the other (points are percentage points). ≈ is a difference that the data cannot distinguish " +
 		"from none"
 	if n := len(v.Signals); n > 1 {
 		t.Note += fmt.Sprintf(" when all %d are judged together, which takes wider intervals than one figure by itself", n)

@@ -66,7 +66,7 @@ func TestTheLargestSignalDifferencesAreNamed(t *testing.T) {
 	if note := signalTable(r.Verdict).Note; !strings.HasPrefix(note, "2 more, whose two means are the same in the digits shown, are in verdict.json. ") {
 		t.Errorf("%q", note)
 	}
-	if name, unit := signalName(signalDiffers("mysql.row_lock_wait_ms_per_second", "per_second", "on", 1, 2, 0)); name != "row lock wait on n1" || unit.Format(12) != "12.0\u202fms/s" {
+	if name, unit := signalName(signalDiffers("mysql.row_lock_wait_ms_per_second", "ms_per_second", "on", 1, 2, 0)); name != "row lock wait on n1" || unit.Format(12) != "12.0\u202fms/s" {
 		t.Errorf("%s in %s", name, unit)
 	}
 }

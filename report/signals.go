@@ -151,9 +151,6 @@ func still(points []series.Point) (float64, bool) {
 // unitOf reads the unit that a signal's name says.
 func unitOf(name string) (string, quantity.Unit) {
 	head, unit := series.SignalUnit(name)
-	if of, is := strings.CutSuffix(head, "_ms"); is && quantity.Unit(unit) == quantity.PerSecond { // of each second, so much of it
-		return inWords(of), quantity.MillisecondsPerSecond
-	}
 	return inWords(head), quantity.Unit(unit)
 }
 

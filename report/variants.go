@@ -85,45 +85,45 @@ func changesOf(v result.Verdict, cell string) []string {
 
 // changeOf is how the service fared in a change, in the worst of its rounds.
 func changeOf(v result.Verdict, cell, name string) string {
-	var during, before, gap float64
-	var longest time.Duration
-	times, felt, open, audited := 0, 0, 0, false
+	var during, gap float64
+	var longest, lasted time.Duration
+	rounds, idle := map[int]bool{}, map[int]bool{} // all, and those in which no operation ended during the change
+	worst, felt, open, audited := 0, false, false, false
 	for _, p := range v.Phases {
-		if p.Cell != cell {
+		if p.Cell != cell || p.Name != name || p.Impact == nil {
 			continue
 		}
-		p99, _ := find(p.Figures, "response_p99", "")
-		if p.Name == "baseline" {
-			before = max(before, p99.Estimate.Value)
+		rounds[p.Round] = true
+		switch p99, known := find(p.Figures, "response_p99", ""); {
+		case !known || !(p99.Estimate.Value > 0): // NaN too
+			idle[p.Round] = true
+		case p99.Estimate.Value > during:
+			during, worst = p99.Estimate.Value, p.Round
 		}
-		if p.Name != name || p.Impact == nil {
-			continue
-		}
-		times++
-		during, longest = max(during, p99.Estimate.Value), max(longest, p.Impact.Longest())
-		if len(p.Impact.Spells) > 0 {
-			felt++
-		}
+		longest, felt = max(longest, p.Impact.Longest()), felt || len(p.Impact.Spells) > 0
 		if !p.Impact.Over() {
-			open++
+			open, lasted = true, max(lasted, p.Impact.Spells[len(p.Impact.Spells)-1].Took)
 		}
 		if f, any := find(p.Figures, "recovery_time", ""); any {
 			gap, audited = max(gap, f.Estimate.Value), true
 		}
 	}
-	parts := []string{"p99 response " + quantity.Milliseconds.Format(during) + " during " + name}
-	if before > 0 {
-		parts[0] += ", " + quantity.Milliseconds.Format(before) + " in the baseline"
+	parts := []string{"no operation ended during " + name}
+	if during > 0 {
+		parts[0] = "p99 response " + quantity.Milliseconds.Format(during) + " during " + name
+		if before := baselineP99(v, cell, worst); before > 0 && felt {
+			parts[0] += ", " + quantity.Milliseconds.Format(before) + " in the baseline"
+		}
+		if len(idle) > 0 && len(rounds) > 1 {
+			parts = append(parts, fmt.Sprintf("no operation ended during it in %d of %d rounds", len(idle), len(rounds)))
+		}
 	}
-	if during == 0 {
-		parts[0] = "no operation ended during " + name
-	}
-	took := quantity.Duration(longest.Round(10 * time.Millisecond))
+	took := func(d time.Duration) string { return quantity.Duration(d.Round(10 * time.Millisecond)) }
 	switch {
-	case open > 0:
-		parts = append(parts, "throughput, response times or errors were not as before within "+took)
-	case felt > 0:
-		parts = append(parts, "throughput, response times and errors were all as before after "+took)
+	case open:
+		parts = append(parts, "throughput, response times or errors were not as before within "+took(lasted))
+	case felt:
+		parts = append(parts, "throughput, response times and errors were all as before after "+took(longest))
 	default:
 		parts = append(parts, "throughput, response times and errors stayed as before")
 	}
@@ -131,8 +131,20 @@ func changeOf(v result.Verdict, cell, name string) string {
 		parts = append(parts, "the longest time from one acknowledged write to the next was "+quantity.Milliseconds.Format(gap))
 	}
 	text := strings.Join(parts, "; ")
-	if times > 1 {
-		text += fmt.Sprintf(", in the worst of %d rounds", times)
+	if len(rounds) > 1 {
+		text += fmt.Sprintf(", in the worst of %d rounds", len(rounds))
 	}
 	return text
+}
+
+// baselineP99 is what p99 was in a round's baseline; 0: not known.
+func baselineP99(v result.Verdict, cell string, round int) (before float64) {
+	for _, p := range v.Phases {
+		if p.Cell == cell && p.Round == round && p.Name == "baseline" {
+			if f, known := find(p.Figures, "response_p99", ""); known && f.Estimate.Value > before {
+				before = f.Estimate.Value
+			}
+		}
+	}
+	return before
 }

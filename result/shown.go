@@ -6,7 +6,7 @@ import "time"
 type Shown struct {
 	Signal   string        `json:"signal"`
 	Node     string        `json:"node"`
-	Unit     string        `json:"unit"` // seconds, bytes, share, ms, per_second, bytes_per_second; "" when its name has none
+	Unit     string        `json:"unit"` // seconds, bytes, share, ms, ms_per_second, per_second, bytes_per_second; "" when its name has none
 	Lowest   float64       `json:"lowest"`
 	Mean     float64       `json:"mean"`
 	Highest  float64       `json:"highest"`

@@ -5,6 +5,7 @@ import "strings"
 // signalUnits are the endings of signals' names that say what they count, the longer before what they end in.
 var signalUnits = []struct{ ending, unit string }{
 	{"_bytes_per_second", "bytes_per_second"},
+	{"_ms_per_second", "ms_per_second"}, // of each second, so much of it
 	{"_per_second", "per_second"},
 	{"_bytes", "bytes"},
 	{"_share", "share"},

@@ -56,9 +56,10 @@ func VariantSignals(t *spec.Trial, r *Recording, points []series.Point) []result
 	return out
 }
 
-// differsFrom is the claim that a signal is another than in the control. It is judged as the figures of the comparison are, by the
-// ratio, so that a rate of statements and a rate of operations, which are one thing, get one answer; by the difference where a ratio
-// says nothing: of shares, which are compared in percentage points, and of what was zero or less in any round.
+// differsFrom is the claim that a signal is another than in the control. It is judged by the ratio, as the figures of the comparison are,
+// so that a rate of statements and a rate of operations, which are one thing, have one estimate; but all signals are judged together, so
+// that the interval of one of hundreds is wider, and what a figure decides it can leave open. By the difference where a ratio says nothing:
+// of shares, which are compared in percentage points, and where the mean of any round is zero or less.
 func differsFrom(signal, unit string, one, control analyze.Quantity) analyze.Claim {
 	if unit != "share" && positive(one.Rounds) && positive(control.Rounds) {
 		return differs(signal, control, one)

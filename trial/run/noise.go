@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/analyze"
+	"plimsoll/report/quantity"
 	"plimsoll/series"
 	"plimsoll/trial/judge"
 	"plimsoll/trial/progress"
@@ -71,7 +72,7 @@ const (
 func whatItCanShow(t *spec.Trial, seen []analyze.Second, open bool) (detail map[string]any, text string) {
 	detail = map[string]any{}
 	design := analyze.Design{Measure: judgedLength(t), Rounds: t.Phases.Rounds}
-	longer := design
+	longer, beyond := design, false // beyond: the longest that is said would not do
 	var parts []string
 	for _, m := range []struct {
 		name string
@@ -83,20 +84,21 @@ func whatItCanShow(t *spec.Trial, seen []analyze.Second, open bool) (detail map[
 			continue
 		}
 		detail[m.name+"_percent"] = math.Round(share*1000) / 10
-		parts = append(parts, fmt.Sprintf("of %s from %s on", m.name, changeOf(share)))
-		for share >= coarse && foresee(longer) >= coarse && longer.Measure <= longestSaid {
-			longer.Measure = (longer.Measure * 2).Round(time.Second)
+		parts = append(parts, fmt.Sprintf("of %s from %s on", m.name, quantity.Smallest(max(share, 0.001))))
+		for share >= coarse && longer.Measure < longestSaid && foresee(longer) >= coarse {
+			longer.Measure = min((longer.Measure * 2).Round(time.Second), longestSaid)
 		}
+		beyond = beyond || share >= coarse && design.Measure < longestSaid && foresee(longer) >= coarse
 	}
 	if len(parts) == 0 {
 		return nil, ""
 	}
 	text = fmt.Sprintf("this trial, with %s, can show a change %s; where rounds differ by more than their seconds do, only a larger one.", designOf(design), strings.Join(parts, " and "))
 	switch key := longerKey(t); {
-	case longer.Measure > longestSaid:
-		text += fmt.Sprintf(" An hour in each round would not show one of %.0f %% either: the load varies too much here.", 100*coarse)
+	case beyond:
+		text += fmt.Sprintf(" An hour in each round would not show one of %s either: the load varies too much here.", quantity.Share.Format(coarse))
 	case longer.Measure > design.Measure:
-		text += fmt.Sprintf(" For one of %.0f %% measure longer: %s: %s.", 100*coarse, key, longer.Measure)
+		text += fmt.Sprintf(" For one of %s measure longer: %s: %s.", quantity.Share.Format(coarse), key, longer.Measure)
 	}
 	return detail, text
 }
@@ -109,17 +111,6 @@ func longerKey(t *spec.Trial) string {
 		}
 	}
 	return "phases.measure"
-}
-
-// changeOf writes the share by which something must change: 6 %, and from its double on ×17.6.
-func changeOf(share float64) string {
-	if share >= 999 {
-		return "over ×1,000"
-	}
-	if share >= 1 {
-		return fmt.Sprintf("×%.3g", 1+share)
-	}
-	return fmt.Sprintf("%.2g %%", 100*max(share, 0.001))
 }
 
 // judgedLength is how long what is judged is measured in a round: of a timeline the first stretch of time.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +34,6 @@ func TestALongTrialLooksAtTheNoiseOfItsLoadFirst(t *testing.T) {
 
 // What a trial can show is said in a sentence, with what to write where that is too little. Of a load with a rate, throughput is no answer.
 func TestATrialSaysWhatItCanShow(t *testing.T) {
-	tr := spectest.Parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\nphases: {warmup: 5s, measure: 8s, rounds: 3}\n", spec.Options{})
 	seen := func(wild time.Duration) (all []analyze.Second) {
 		for i := range 10 {
 			h, done := series.NewHistogram(), int64(1000+i%3*10)
@@ -49,17 +49,24 @@ func TestATrialSaysWhatItCanShow(t *testing.T) {
 		return all
 	}
 	for _, c := range []struct {
-		wild time.Duration
-		open bool
-		want string
+		measure string
+		wild    time.Duration
+		open    bool
+		want    string
 	}{
-		{0, false, `^this trial, with 3 rounds of 8s, can show a change of throughput from [\d.]+ % on and of p99 from [\d.]+ % on; where rounds differ by more than their seconds do, only a larger one\.$`},
-		{0, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [\d.]+ % on; where`},
-		{10 * time.Millisecond, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [×\d.]+( %)? on; .* For one of 50 % measure longer: phases.measure: [\dms]+\.$`},
-		{time.Second, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from over ×1,000 on; .* An hour in each round would not show one of 50 % either: the load varies too much here\.$`},
+		{"8s", 0, false, `^this trial, with 3 rounds of 8s, can show a change of throughput from [\d.]+ % on and of p99 from [\d.]+ % on; where rounds differ by more than their seconds do, only a larger one\.$`},
+		{"8s", 0, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [\d.]+ % on; where`},
+		{"8s", 10 * time.Millisecond, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [×\d.]+( %)? on; .* For one of 50 % measure longer: phases.measure: [\dms]+\.$`},
+		{"8s", time.Second, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from over ×1,000 on; .* An hour in each round would not show one of 50 % either: the load varies too much here\.$`},
+		{"2h", 0, false, `^this trial, with 3 rounds of 2h0m0s, can show a change of throughput from [\d.]+ % on and of p99 from [\d.]+ % on; where rounds differ by more than their seconds do, only a larger one\.$`},
+		{"2h", time.Second, true, `can show a change of p99 from \d\d % on; where rounds differ by more than their seconds do, only a larger one\.$`},
+		{"45m", time.Second, true, `from [×\d.]+( %)? on; .* only a larger one\. An hour in each round would not show one of 50 % either: the load varies too much here\.$`},
+		{"45m", 140 * time.Millisecond, true, `from [×\d.]+( %)? on; .* only a larger one\. For one of 50 % measure longer: phases.measure: 1h0m0s\.$`},
 	} {
-		if _, text := whatItCanShow(tr, seen(c.wild), c.open); !regexp.MustCompile(c.want).MatchString(text) {
-			t.Errorf("%v, open %v: %q", c.wild, c.open, text)
+		tr := spectest.Parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\nphases: {warmup: 5s, rounds: 3, measure: "+c.measure+"}\nseed: 42\n", spec.Options{})
+		_, text := whatItCanShow(tr, seen(c.wild), c.open)
+		if text = strings.ReplaceAll(text, "\u202f", " "); !regexp.MustCompile(c.want).MatchString(text) {
+			t.Errorf("%s, %v, open %v: %q", c.measure, c.wild, c.open, text)
 		}
 	}
 }

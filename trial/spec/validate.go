@@ -203,19 +203,14 @@ func (c *Cell) checkSettings(root *document.Node, cluster Cluster, v Variant, pa
 	if err = needs(size, c.Cluster, c.Cluster.Config); err == nil {
 		return nil
 	}
-	config := func(n *document.Node) *document.Node { return at(n, "config") }
-	place, of, nodes := config(root.Get("cluster")), cluster, cluster.Nodes
+	place := at(root.Get("cluster"), "config")
 	if v.Name != "" && (v.Engine != "" || needs(cluster.Nodes, cluster, cluster.Config) == nil) { // the cluster is well without the variant
-		place, of, nodes = at(root.Get("compare").Get("variant"), v.Name), c.Cluster, size
+		place = at(at(root.Get("compare").Get("variant"), v.Name), "config")
 	}
-	for _, name := range document.SortedKeys(of.Config) {
-		others := maps.Clone(of.Config)
+	for _, name := range document.SortedKeys(c.Cluster.Config) {
+		others := maps.Clone(c.Cluster.Config)
 		delete(others, name)
-		n := place.Get(name)
-		if v.Name != "" && n == nil {
-			n = config(place).Get(name)
-		}
-		if n != nil && needs(nodes, of, others) == nil { // it is this one
+		if n := c.placeOf(name, root, v); n != nil && needs(size, c.Cluster, others) == nil { // it is this one
 			place = n
 			break
 		}
@@ -223,6 +218,21 @@ func (c *Cell) checkSettings(root *document.Node, cluster Cluster, v Variant, pa
 	var ps document.Problems
 	ps.Add(place, err)
 	return ps.Err()
+}
+
+// placeOf is where a setting of the cell is written: as a level of a factor, in its variant, or with the cluster; nil: nowhere.
+func (c *Cell) placeOf(setting string, root *document.Node, v Variant) *document.Node {
+	if levels := root.Get("compare").Get("config." + setting); levels != nil {
+		for _, level := range levels.Items {
+			if level.Text == c.Factors["config."+setting] {
+				return level
+			}
+		}
+	}
+	if n := root.Get("compare").Get("variant").Get(v.Name).Get("config").Get(setting); n != nil {
+		return n
+	}
+	return root.Get("cluster").Get("config").Get(setting)
 }
 
 func (p Parts) product(root *document.Node, c Cluster) (Product, error) {

@@ -21,7 +21,7 @@ import (
 func Parts() spec.Parts {
 	return spec.Parts{
 		Products: map[string]spec.Product{"mariadb": {Launcher: paperLauncher{}, Engine: paperEngine{}}, "mysql": {Launcher: paperLauncher{}, Engine: paperRing{}}},
-		Faults:   []spec.Fault{paperFault("lab/freeze"), paperFault("lab/restart")},
+		Faults:   []spec.Fault{paperFault("lab/freeze"), paperFault("lab/restart"), growing("lab/add")},
 		Workload: func(name, parameters *document.Node, _ engine.Engine) (workload.Workload, error) {
 			if name.Text != "tpcc" && name.Text != "oltp" && name.Text != "ledger" {
 				return nil, document.UnknownName(name, "workload", []string{"oltp", "tpcc"})
@@ -82,6 +82,13 @@ func (paperLedger) Audit(context.Context, engine.Database, workload.Progress) (*
 // paperFault befalls nothing.
 func paperFault(name string) spec.Fault {
 	return spec.Fault{Name: name, Action: action.Action{Name: name, Version: 1, About: "Nothing.", New: func() action.Task { return &paperTask{} }}}
+}
+
+// growing adds a node.
+func growing(name string) spec.Fault {
+	f := paperFault(name)
+	f.Grows = 1
+	return f
 }
 
 type paperTask struct {
