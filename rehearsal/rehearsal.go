@@ -150,7 +150,7 @@ func (d *Draft) look(ctx context.Context, on *cluster.Cluster, nodes []cluster.N
 		d.Differs = append(d.Differs, "the lab has its own settings and schema, because this engine does not show them")
 		return nil, nil
 	}
-	config, err := portrayed.Configured(ctx)
+	config, hidden, err := portrayed.Configured(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (d *Draft) look(ctx context.Context, on *cluster.Cluster, nodes []cluster.N
 		d.Schema = []byte(strings.Join(statements, ";\n") + ";\n")
 		d.Differs = append(d.Differs, "the tables are empty: the rehearsal does not show what a change costs on their data")
 	}
-	if len(without) > 0 {
+	if without = append(hidden, without...); len(without) > 0 {
 		d.Differs = append(d.Differs, "without "+strings.Join(without, ", "))
 	}
 	return config, nil

@@ -48,14 +48,20 @@ func (a alertsOfRule) More() []alertView { return a.All[len(a.Shown()):] }
 const mostLeads = 5
 
 // Leads are alerts whose commands do something about them: of each command the first alert that has it.
-func (a alertsOfRule) Leads() (first []alertView) {
+func (a alertsOfRule) Leads() []alertView {
+	all := a.leads()
+	return all[:min(len(all), mostLeads)]
+}
+
+// MoreLeads is how many other commands there are.
+func (a alertsOfRule) MoreLeads() int { return max(len(a.leads())-mostLeads, 0) }
+
+func (a alertsOfRule) leads() (first []alertView) {
 	for _, one := range a.All {
 		if one.Runbook == "" || slices.ContainsFunc(first, func(before alertView) bool { return before.Runbook == one.Runbook && before.Command() == one.Command() }) {
 			continue
 		}
-		if first = append(first, one); len(first) == mostLeads {
-			break
-		}
+		first = append(first, one)
 	}
 	return first
 }

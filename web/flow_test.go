@@ -669,4 +669,23 @@ func TestAlertsOfARuleHaveTheirCommands(t *testing.T) {
 			t.Errorf("%q stands %d times on the page, want %d", text, n, want)
 		}
 	}
+	// Of more than stand on the card it is told how many there are, in both languages.
+	for clusters, want := range map[int][2]string{
+		mostLeads: {}, mostLeads + 2: {"and 2 more commands, on the pages of the alerts", "외 명령 2개는 각 알림 페이지에 있습니다"},
+	} {
+		fleet.Alerts = nil
+		for n := range clusters {
+			one.Instance, one.Labels = fmt.Sprintf("c%d/n1", n), map[string]string{"channel": strconv.Itoa(n)}
+			fleet.Alerts = append(fleet.Alerts, one)
+		}
+		h.Watch.Fleet = func() watch.Fleet { return fleet }
+		for n, page := range []string{v.get("/alerts").body, v.get("/alerts", "Accept-Language", "ko").body} {
+			if count := strings.Count(page, "plimsoll runbook plan test/quick --cluster c"); count != mostLeads {
+				t.Errorf("of %d commands %d are on the page", clusters, count)
+			}
+			if told := strings.Contains(page, "more commands") || strings.Contains(page, "외 명령"); told != (want[n] != "") || !strings.Contains(page, want[n]) {
+				t.Errorf("of %d commands the page does not say %q", clusters, want[n])
+			}
+		}
+	}
 }

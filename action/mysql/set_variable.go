@@ -13,6 +13,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/engine/secret"
 	"plimsoll/hint"
 )
 
@@ -80,6 +81,9 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 }
 
 func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := v.keepsSecret("the given value", v.Value); err != nil {
+		return action.CheckResult{}, err
+	}
 	db, c, err := v.open(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
@@ -94,6 +98,9 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 	}
 	shown, err := c.Setting(ctx, v.Name) // there must be such a variable, whenever it is to be changed
 	if err != nil {
+		return f, err
+	}
+	if err := v.keepsSecret("the present value", shown); err != nil {
 		return f, err
 	}
 	if f.Reason, err = v.valid(ctx, db); err != nil {
@@ -120,12 +127,28 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 		if err != nil {
 			return f, err
 		}
+		if err := v.keepsSecret("the value for the next start", kept); err != nil {
+			return action.CheckResult{}, err
+		}
 		f.Observed["persisted"], f.Intended["persisted"] = kept, v.Value
 		if kept == notKept || !c.SameValue(v.Name, v.Value, kept) {
 			f.State = action.Needed
 		}
 	}
 	return f, nil
+}
+
+// keepsSecret refuses a variable that holds a secret, by its name or by one of its values: a run keeps and shows the former value and the new one.
+func (v *variable) keepsSecret(which, value string) error {
+	name := variableName(v.Name)
+	const advice = "set it by hand, in a client whose history is not kept, or write it into the server's option file"
+	switch {
+	case secret.Is(name):
+		return &hint.PermanentError{Reason: name + " holds a secret: its value would be kept in the run's record and shown on its pages", Advice: advice}
+	case secret.In(value):
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s of %s may hold a secret: it would be kept in the run's record and shown on its pages", which, name), Advice: advice}
+	}
+	return nil
 }
 
 // valid refuses, as far as the server tells it beforehand, a value that the variable does not take, and says what the server rounds one to.
@@ -359,7 +382,7 @@ func (v *variable) changedSince(ctx context.Context, on *cluster.Cluster, c acti
 		now, _ := shown[fact].(string)
 		if noted && told && now != before && now != left &&
 			!settings.SameValue(v.Name, before, now) && !settings.SameValue(v.Name, left, now) && !settings.SameValue(v.Name, v.Value, now) {
-			all = append(all, setSince{fact, orUnset(now), orUnset(left), orUnset(before)})
+			all = append(all, setSince{fact, v.told(now), v.told(left), v.told(before)})
 		}
 	}
 	return all, nil
@@ -382,10 +405,13 @@ func (v *variable) remains(since []setSince) error {
 		Why: "somebody has changed it since, or a restart did, and the undo left it so: " + strings.Join(each, "; ")}
 }
 
-// orUnset says in words that a value is kept nowhere.
-func orUnset(value string) string {
-	if value == notKept {
+// told says in words that a value is kept nowhere, and of one that may be a secret no more than that.
+func (v *variable) told(value string) string {
+	switch {
+	case value == notKept:
 		return "unset"
+	case secret.Of(variableName(v.Name), value):
+		return "a value that may hold a secret"
 	}
 	return value
 }

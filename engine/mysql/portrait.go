@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/engine/secret"
 )
 
 var _ engine.Portrayed = (*database)(nil)
@@ -36,9 +37,9 @@ var given = []string{
 }
 
 // Configured implements engine.Portrayed.
-func (d *database) Configured(ctx context.Context) (map[string]string, error) {
+func (d *database) Configured(ctx context.Context) (settings map[string]string, without []string, err error) {
 	var rows []map[string]string
-	err := d.use(ctx, func(s *session) (err error) {
+	err = d.use(ctx, func(s *session) (err error) {
 		var errs []error
 		for _, text := range given {
 			if rows, err = s.table(ctx, text); err == nil {
@@ -49,15 +50,27 @@ func (d *database) Configured(ctx context.Context) (map[string]string, error) {
 		return errors.Join(errs...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the settings: %w", err)
+		return nil, nil, fmt.Errorf("read the settings: %w", err)
 	}
-	settings := map[string]string{}
+	settings, without = configured(rows)
+	return settings, without, nil
+}
+
+// configured are the settings that another server can have too. What may hold a secret is only named: the settings are written into a file.
+func configured(rows []map[string]string) (settings map[string]string, without []string) {
+	settings = map[string]string{}
 	for _, row := range rows {
-		if !isIdentity(row["name"]) && row["value"] != "" {
-			settings[row["name"]] = row["value"]
+		name, value := row["name"], row["value"]
+		switch {
+		case isIdentity(name) || value == "":
+		case secret.Of(name, value):
+			without = append(without, "the setting "+name+" (its value may hold a secret)")
+		default:
+			settings[name] = value
 		}
 	}
-	return settings, nil
+	slices.Sort(without)
+	return settings, without
 }
 
 // systemSchemas are the server's own, and the one in which Plimsoll keeps its claim.

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/engine/secret"
 )
 
 // described is what a server says of one of its variables.
@@ -53,7 +54,7 @@ func (c *control) judge(ctx context.Context, name, value string) (judgement, err
 	}
 	takes, told := says.misfit(value)
 	if takes != "" {
-		return judgement{why: fmt.Sprintf("%s cannot be %s: valid is %s", variable, orEmpty(value), takes)}, nil
+		return judgement{why: fmt.Sprintf("%s cannot be %s: valid is %s", variable, written(variable, value), takes)}, nil
 	}
 	is := judgement{becomes: says.rounds(value)}
 	if is.becomes == "" && !told {
@@ -62,14 +63,18 @@ func (c *control) judge(ctx context.Context, name, value string) (judgement, err
 		}
 	}
 	if is.becomes != "" && !Near(variable, value, is.becomes) && !says.hasBlocks(value) {
-		is.why = fmt.Sprintf("%s cannot be %s: the server would make it %s", variable, value, is.becomes)
+		is.why = fmt.Sprintf("%s cannot be %s: the server would make it %s", variable, written(variable, value), written(variable, is.becomes))
 	}
 	return is, nil
 }
 
-func orEmpty(value string) string {
-	if strings.TrimSpace(value) == "" {
+// written is how a value stands in a message: one that may be a secret does not.
+func written(variable, value string) string {
+	switch {
+	case strings.TrimSpace(value) == "":
 		return "empty"
+	case secret.Of(variable, value):
+		return "a value that is not shown"
 	}
 	return value
 }

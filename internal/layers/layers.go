@@ -14,7 +14,7 @@ var Order = [][]string{
 	{"infra/disk"},
 	{"engine", "infra/local", "infra/infratest", "superdisk", "infra/remote", "infra/systemd", "infra/aws/record"},
 	{"infra/remote/install"},
-	{"infra/ssh", "infra/kube", "infra/aws"},
+	{"infra/ssh", "infra/kube", "infra/aws", "engine/secret"},
 	{"engine/enginetest", "engine/fetch", "engine/mysql/admin", "engine/mysql/protocol", "durable/durabletest"},
 	{"engine/mysql", "engine/cql", "engine/httpapi", "infra/uml"}, // which is fetched as servers are
 	{"engine/mysql/launch", "engine/singlestore"},                 // which speaks by the client of engine/mysql

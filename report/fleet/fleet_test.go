@@ -72,6 +72,17 @@ func TestWhatIsLeftOfTheBurstHasOneName(t *testing.T) {
 	}
 }
 
+// An alert of a rule whose summary is empty, or blanks, is shown by the rule's name.
+func TestAnAlertWithoutASummaryIsShown(t *testing.T) {
+	view := view{Palette: terminal.Output{}.Palette(), width: 80}
+	for _, summary := range []string{"", " \n"} {
+		i := watch.Instance{Name: "orders/n1", Alerts: []watch.Alert{{Rule: "IsDown", Summary: summary}, {Summary: summary}}}
+		if text := strings.Join(view.instance(i), "\n"); !strings.Contains(text, "! IsDown  since ") || !strings.Contains(text, "! an alert  since ") {
+			t.Errorf("with the summary %q: %s", summary, text)
+		}
+	}
+}
+
 // What one instance has to say does not take the columns of all others: on eighty columns load, lag and waits are all seen.
 func TestALongReasonTakesTheRoomThatIsLeft(t *testing.T) {
 	fleet := sampleFleet()

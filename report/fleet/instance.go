@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func nonEmpty(all ...string) (some []string) {
 
 func (v view) alerts(i watch.Instance) (lines []string) {
 	for _, a := range i.Alerts {
-		lines = append(lines, v.prose(v.Fail, "! ", a.Summary)...)
+		lines = append(lines, v.prose(v.Fail, "! ", cmp.Or(strings.TrimSpace(a.Summary), a.Rule, "an alert"))...)
 		lines[len(lines)-1] += v.Dim.Render("  since " + a.Since.Local().Format("15:04:05"))
 		if a.Do != "" {
 			lines = append(lines, v.prose(lipgloss.NewStyle(), "  ", a.Do)...)

@@ -83,10 +83,16 @@ func Number(v float64) string {
 	case a >= 0.9995:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	case a >= 0.001:
-		return strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(a))), 64)
+		return strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(rounded(a)))), 64)
 	default:
 		return strconv.FormatFloat(v, 'g', 2, 64)
 	}
+}
+
+// rounded has three significant digits: 0.09996 is 0.1.
+func rounded(v float64) float64 {
+	three, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	return three
 }
 
 // FarOff is the ratio beyond which it matters to nobody how far.

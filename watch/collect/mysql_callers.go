@@ -10,7 +10,8 @@ import (
 // mostCallers are kept of an instance, by load.
 const mostCallers = 10
 
-// samplesApart is of how many samples the load by account and by statement is written, so that each counts as much as another.
+// samplesApart is of how many samples the load by account and by statement is written, so that each counts as much as another;
+// of a server that is hardly polled, of fewer.
 const samplesApart = 10
 
 // callers are the accounts whose sessions were seen at work, by how often.

@@ -57,6 +57,32 @@ func TestLoadByAccountOfAServerInDistress(t *testing.T) {
 	}
 }
 
+// A server in trouble is read once a minute, between the longest pauses: whose load it is is written all the same, and no sample is lost.
+func TestLoadByAccountOfAServerThatIsHardlyPolled(t *testing.T) {
+	q := MySQL(func(context.Context) (engine.Session, error) { return silent{}, nil }, 1)[0].(*quick)
+	q.link.greet = func(context.Context, *link) error { return nil }
+	q.breaker.slow = time.Minute
+	begin := time.Now()
+	const every = longestPause + time.Second
+	readings, samples := 0, 0
+	for n := range 50 {
+		now := begin.Add(time.Duration(n) * every)
+		waited := len(q.sampled.fresh) + 1
+		r, err := q.Collect(t.Context(), watch.Minute, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.Samples {
+			if s.Name == "plimsoll_statement_readings" {
+				readings, samples = readings+1, samples+waited
+			}
+		}
+	}
+	if readings != 10 || samples != 50 {
+		t.Errorf("of 50 samples in %v %d were written, in %d readings; want all, in 10", 50*every, samples, readings)
+	}
+}
+
 // While a server is not polled for long, nothing is known of its sessions: those of before are not of the minute in which it is read again.
 func TestWhatWasBeforeALongPauseIsNotNow(t *testing.T) {
 	var s sampled

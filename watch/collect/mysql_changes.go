@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/engine/secret"
 	"plimsoll/watch"
 )
 
@@ -63,7 +64,7 @@ func (s *slow) settingsChanged(ctx context.Context, now time.Time, r *watch.Read
 			continue
 		}
 		all[name] = value
-		if v, ok := numeric(value); ok && !holdsSecret(name) {
+		if v, ok := numeric(value); ok && !secret.Is(name) {
 			r.Add(now, "mysql_global_variables_"+metricName(name), v)
 		}
 	}

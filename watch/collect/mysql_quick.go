@@ -118,7 +118,7 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 		}
 		show = append(show, detail)
 	}
-	if len(q.sampled.fresh) >= samplesApart { // also of a server in distress, of which less is read: no query is needed
+	if q.sampled.due(now) { // also of a server in distress, of which less is read: no query is needed
 		q.addSampled(now, &r)
 	}
 	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {

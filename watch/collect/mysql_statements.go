@@ -37,6 +37,14 @@ type sampled struct{ last, fresh samples }
 // take some minutes. What is older is of another time than the reading that it would be written with.
 const oldestSample = 5 * time.Minute
 
+// dueSample is how old the oldest sample is when what there is gets written, be it few: after the next pause it could be too old.
+const dueSample = oldestSample - 3*longestPause/2
+
+// due tells whether a series is to be written of the samples.
+func (s *sampled) due(now time.Time) bool {
+	return len(s.fresh) >= samplesApart || len(s.fresh) > 0 && now.Sub(s.fresh[0].at) >= dueSample
+}
+
 func (s *sampled) turn(now time.Time, sessions []session) {
 	one := look{now, sessions}
 	s.last = append(s.last, one).since(now.Add(-time.Minute))

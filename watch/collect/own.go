@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/engine"
 	"plimsoll/watch"
 )
 
@@ -84,7 +85,7 @@ func (q Query) On(i watch.Instance) bool {
 type own struct {
 	queries []Query
 	next    []time.Time
-	failed  map[string]string // why, by name, of those that failed the last time
+	failed  map[string]error // why, by name, of those that failed the last time
 }
 
 // ended books how a query ended.
@@ -94,9 +95,9 @@ func (o *own) ended(q Query, err error) {
 		return
 	}
 	if o.failed == nil {
-		o.failed = map[string]string{}
+		o.failed = map[string]error{}
 	}
-	o.failed[q.Name] = err.Error()
+	o.failed[q.Name] = err
 }
 
 // findings tell of the queries that failed the last time.
@@ -104,12 +105,25 @@ func (o *own) findings() (all []watch.Finding) {
 	for _, q := range o.queries {
 		if why, failed := o.failed[q.Name]; failed {
 			all = append(all, watch.Finding{
-				Code: "own-query-failed", Text: "Query " + q.Name + " of the watch's settings failed here: " + why,
-				Do: "Correct it in watch.yaml, or say there under only_on which instances it is for.",
+				Code: "own-query-failed", Text: "Query " + q.Name + " of the watch's settings failed here: " + why.Error(),
+				Do: q.remedy(why),
 			})
 		}
 	}
 	return all
+}
+
+// remedy is what to do about a query that failed: not every failure is a mistake in its SQL.
+func (q Query) remedy(why error) string {
+	switch engine.ClassOf(why) {
+	case engine.Timeout:
+		return fmt.Sprintf("It did not end within %v: have it read less, or give it more timeout in watch.yaml, at most %v. If it usually ends in that time, the server is slow now.", q.timeout(), mostTimeout)
+	case engine.Denied:
+		return "Give the account of the watch the privileges that the query needs, or say in watch.yaml under only_on which instances it is for."
+	case engine.Deadlock, engine.LockTimeout, engine.Conflict, engine.Overloaded, engine.Unavailable, engine.Full:
+		return "Look at the server: the query runs again when it is due. Nothing needs to be corrected in watch.yaml."
+	}
+	return "Correct it in watch.yaml, or say there under only_on which instances it is for."
 }
 
 func (o *own) due(now time.Time) (all []Query) {

@@ -39,3 +39,42 @@ func TestOwnSQLThatFailsIsAFinding(t *testing.T) {
 		t.Errorf("once it succeeds the findings are %+v", found)
 	}
 }
+
+// A connection that was lost says nothing about a query: what is known of it stays, and nobody is told to correct it.
+func TestOwnSQLThatLostItsConnectionIsNotWrong(t *testing.T) {
+	why := error(&engine.Error{Kind: engine.Unavailable, Lost: true, Text: "the server closed the connection"})
+	s := MySQL(nil, 1, Query{Name: "open_orders", SQL: "SELECT 1", Every: time.Hour})[1].(*slow)
+	s.session = broken{why: &why}
+	r, err := s.Collect(t.Context(), watch.Second, time.Now())
+	if err == nil {
+		t.Error("the lost connection is no error")
+	}
+	for _, one := range r.Samples {
+		if one.Name == "plimsoll_own_query_failed" {
+			t.Errorf("there is a sample of a failure: %+v", one)
+		}
+	}
+	if found := s.findingsNow(); len(found) != 0 {
+		t.Errorf("the findings are %+v", found)
+	}
+}
+
+// What to do about a query that failed depends on why it did.
+func TestTheAdviceAboutOwnSQLIsOfItsFailure(t *testing.T) {
+	const correct = "Correct it in watch.yaml"
+	for class, want := range map[engine.Class]string{
+		engine.Timeout: "did not end within 2s", engine.Denied: "privileges", engine.LockTimeout: "Look at the server", engine.Overloaded: "Look at the server",
+		engine.Missing: correct, engine.Invalid: correct, engine.Other: correct,
+	} {
+		why := error(&engine.Error{Kind: class, Text: "no"})
+		s := MySQL(nil, 1, Query{Name: "open_orders", SQL: "SELECT 1", Every: time.Second})[1].(*slow)
+		s.session = broken{why: &why}
+		if _, err := s.Collect(t.Context(), watch.Second, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		found := s.findings()
+		if len(found) != 1 || !strings.Contains(found[0].Do, want) || strings.Contains(found[0].Do, correct) != (want == correct) {
+			t.Errorf("of %s the findings are %+v", class, found)
+		}
+	}
+}

@@ -1,25 +1,13 @@
 package collect
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/watch"
 )
-
-func TestWhichVariablesHoldASecret(t *testing.T) {
-	for name, want := range map[string]bool{
-		"report_password": true, "wsrep_sst_auth": true, "authentication_ldap_simple_bind_root_pwd": true, "keyring_hashicorp_secret_id": true, "s3_secret_key": true, "s3_access_key": true,
-		"file_key_management_filekey": true, "ssl_passphrase": true, "hashicorp_key_management_token": true, "telemetry.otel_exporter_otlp_traces_headers": true,
-		"old_passwords": false, "disconnect_on_expired_password": false, "secure_auth": false, "validate_password.length": false, "default_authentication_plugin": false,
-		"caching_sha2_password_private_key_path": false, "ssl_key": false, "password_history": false, "sync_binlog": false, "require_secure_transport": false,
-	} {
-		if got := holdsSecret(name); got != want {
-			t.Errorf("%s holds a secret: %v", name, got)
-		}
-	}
-}
 
 // Of a variable that holds a secret it is told that it changed, and nothing of its value, which may be a number too.
 func TestAVariableThatHoldsASecretShowsNoValue(t *testing.T) {
@@ -45,6 +33,29 @@ func TestAVariableThatHoldsASecretShowsNoValue(t *testing.T) {
 	for _, one := range r.Samples {
 		if one.Name == "mysql_global_variables_report_password" {
 			t.Errorf("there is a series of a secret: %+v", one)
+		}
+	}
+}
+
+// What is SQL, a command, an address or a list of options shows no secret either, in whatever form it stands there; a harmless option is shown.
+func TestAStatementOrAListShowsNoSecret(t *testing.T) {
+	const options = "gcache.size = %s; gcs.fc_limit = 16; socket.ssl_key_passphrase = hidden1; "
+	for _, c := range []struct{ variable, from, to, want string }{
+		{"init_connect", "SET autocommit=1", "SET @db_pwd='hidden1'", ""},
+		{"init_connect", "SET @auth := 'hidden1'", "SET @a = 1", ""},
+		{"init_connect", "", "CALL app.login('svc','hidden1')", ""},
+		{"init_slave", "SET @a = 'hidden1'", "", ""},
+		{"init_replica", "SET @a = 'hidden1'", "", ""},
+		{"wsrep_notify_cmd", "mysql -uroot -phidden1", "", ""},
+		{"wsrep_notify_cmd", "curl -H 'Authorization: Bearer hidden1'", "", ""},
+		{"wsrep_cluster_address", "gcomm://u:hidden1@h", "gcomm://h", ""},
+		{"wsrep_cluster_address", "gcomm://10.0.0.1:4567", "gcomm://10.0.0.2:4567", "gcomm://10.0.0.1:4567 gcomm://10.0.0.2:4567"},
+		{"wsrep_provider_options", "socket.ssl_key_passphrase=hidden1", "socket.ssl_key_passphrase=hidden2", ""},
+		{"wsrep_provider_options", fmt.Sprintf(options, "128M"), fmt.Sprintf(options, "256M"), "gcache.size=128M gcache.size=256M"},
+	} {
+		is := withoutSecretValues(watch.Change{Kind: "setting", What: c.variable, From: c.from, To: c.to})
+		if got := strings.TrimSpace(is.From + " " + is.To); got != c.want {
+			t.Errorf("%s from %q to %q is recorded as %q, want %q", c.variable, c.from, c.to, got, c.want)
 		}
 	}
 }

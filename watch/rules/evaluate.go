@@ -239,6 +239,9 @@ func (e *Evaluator) hold(ctx context.Context, key string, of ruleKey, r store.Ru
 		}
 		texts[name] = filled
 	}
+	if strings.TrimSpace(texts["summary"]) == "" { // as of a template that has nothing to say
+		texts["summary"] = r.Alert
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.active[key]
@@ -248,7 +251,7 @@ func (e *Evaluator) hold(ctx context.Context, key string, of ruleKey, r store.Ru
 		}, of: of}
 		e.active[key] = a
 	}
-	a.Value, a.Summary, a.Why, a.Do = value, cmp.Or(texts["summary"], r.Alert), cmp.Or(texts["why"], texts["description"]), texts["do"]
+	a.Value, a.Summary, a.Why, a.Do = value, texts["summary"], cmp.Or(texts["why"], texts["description"]), texts["do"]
 	a.Runbook, a.Inputs = cmp.Or(texts["runbook"], texts["runbook_url"]), texts["inputs"]
 	a.held = at
 	if a.State == Pending && at.Sub(a.Since) >= r.For {

@@ -270,6 +270,23 @@ func TestRulesOfOneNameHaveTheirOwnHealth(t *testing.T) {
 	}
 }
 
+// A summary of blanks alone, as of a template that has nothing to say, is as none.
+func TestAnAlertWithoutASummaryIsCalledByItsRule(t *testing.T) {
+	for _, summary := range []string{"", " \n", "it is down"} {
+		answer, failure := down("a/n1"), error(nil)
+		rule := store.Rule{Alert: "Down", Expr: "up == 0", Annotations: map[string]string{"summary": summary}}
+		e := New(Config{Series: fixed{&answer, &failure}, Groups: []store.Group{{Name: "g", Rules: []store.Rule{rule}}}, Fired: func(context.Context, []watch.Alert) {}})
+		e.Evaluate(t.Context(), time.Unix(1700000000, 0))
+		want := "Down"
+		if strings.TrimSpace(summary) != "" {
+			want = summary
+		}
+		if all := e.Alerts(); len(all) != 1 || all[0].Summary != want {
+			t.Errorf("with the summary %q: %+v", summary, all)
+		}
+	}
+}
+
 func TestAnAlertLivesAndDies(t *testing.T) {
 	now := time.Unix(1700000000, 0)
 	answer, failure := down("a/n1"), error(nil)
