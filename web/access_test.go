@@ -230,7 +230,7 @@ func TestUsersHaveRoles(t *testing.T) {
 		}
 	}
 	if a := vera.post("/plan", "runbook", "test/quick", "cluster", "orders"); a.status != http.StatusForbidden || !strings.Contains(a.body, "vera has the role view; what you asked for needs the role operate") ||
-		!strings.Contains(a.body, "roles: {vera: operate} in the file of plimsoll serve --web-config gives vera that role") {
+		!strings.Contains(a.body, "roles: {vera: operate} in the web configuration, the file that --web-config names, gives vera that role") {
 		t.Errorf("vera plans: %d %s", a.status, a.body)
 	}
 	if a := vera.post("/advice/orders", "class", "db.m5.large"); a.status != http.StatusForbidden {

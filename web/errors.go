@@ -40,7 +40,7 @@ func (e *roleError) Hint() string {
 	if e.who.Name == "" {
 		return "log in first"
 	}
-	return fmt.Sprintf("roles: {%s: %s} in the file of plimsoll serve --web-config gives %s that role", e.who.Name, e.needs, e.who.Name)
+	return fmt.Sprintf("roles: {%s: %s} in the web configuration, the file that --web-config names, gives %s that role", e.who.Name, e.needs, e.who.Name)
 }
 
 // badRequest is a request that makes no sense, or not any more.
