@@ -421,6 +421,7 @@ func beginPast(t testing.TB, h *house, user, cluster string) string {
 func (h *house) trials() Trials {
 	return Trials{
 		Folder: filepath.Join(h.folder, "results"), Compare: compared, Files: func() []string { return []string{"examples/demo/trial.yaml"} },
+		Fates: func(context.Context, []result.Listed) {}, Fate: func(context.Context, *result.Result) {},
 		Run: func(ctx context.Context, _ string, _ bool, watch progress.Observer) (string, error) {
 			cell := result.Cell{Name: "binlog row + one replica, connections=64", Rounds: 1, Figures: []result.Figure{
 				{Metric: "throughput", Unit: "per_second", Estimate: analyze.Estimate{Value: 1234, Low: 1200, High: 1260}}, {Metric: "response_p99", Unit: "ms", Estimate: analyze.Estimate{Value: 5.2, Low: 5, High: 5.5}},

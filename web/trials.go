@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -20,6 +21,10 @@ type Trials struct {
 	Compare func(first, second *result.Result) (*result.Versus, error)
 	Files   func() []string // the trials that can be begun here
 	Run     Runner
+	// Fates says of the results whose trials have not judged whether these run or were killed, in place of their verdicts; Fate of one,
+	// in its verdict.
+	Fates func(ctx context.Context, all []result.Listed)
+	Fate  func(ctx context.Context, r *result.Result)
 }
 
 // trialRow is a result in the list.
@@ -42,8 +47,17 @@ type trialList struct {
 
 const mostResults = 200 // on one page
 
-func (s trialHandlers) trials(w http.ResponseWriter, r *http.Request) error {
+// listed are the results there are, with what became of the trials that have not judged.
+func (s trialHandlers) listed(ctx context.Context) ([]result.Listed, error) {
 	all, err := s.reports.List(s.Trials.Folder)
+	if err == nil {
+		s.Trials.Fates(ctx, all)
+	}
+	return all, err
+}
+
+func (s trialHandlers) trials(w http.ResponseWriter, r *http.Request) error {
+	all, err := s.listed(r.Context())
 	if err != nil {
 		return err
 	}
@@ -89,7 +103,7 @@ type resultPage struct {
 
 func (s trialHandlers) result(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	p, err := s.report(name)
+	p, err := s.report(r.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -131,7 +145,7 @@ type keptReport struct {
 const mostReports = 8 // of at most two megabytes each
 
 // report is the page of a result, without those that it can be compared with.
-func (s trialHandlers) report(name string) (resultPage, error) {
+func (s trialHandlers) report(ctx context.Context, name string) (resultPage, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return resultPage{}, errNoPage
 	}
@@ -142,6 +156,10 @@ func (s trialHandlers) report(name string) (resultPage, error) {
 	got, err := s.openResult(name)
 	if err != nil {
 		return resultPage{}, err
+	}
+	if got.Verdict.Verdict == "" {
+		s.Trials.Fate(ctx, got)
+		stamp = "" // what became of its trial is in none of its files
 	}
 	p := resultPage{Trial: got.Verdict.Trial, Dir: got.Dir, Verdict: got.Verdict, Class: report.Class(got), Answer: report.Answer(got.Verdict), Started: got.Environment.Started, Name: name}
 	if p.Report, err = written(func(w io.Writer) error { return report.Body(w, got) }); err != nil {

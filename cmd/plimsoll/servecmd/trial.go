@@ -29,6 +29,7 @@ import (
 func servedTrials(c console.Streams) web.Trials {
 	return web.Trials{
 		Folder: home.NewResultsFolder(), Compare: judge.CompareResults, Files: trialFiles,
+		Fates: func(ctx context.Context, all []result.Listed) { home.TellFates(ctx, all) }, Fate: home.TellFate,
 		Run: func(ctx context.Context, file string, quick bool, watch updates.Observer) (string, error) {
 			return runServedTrial(ctx, c, file, quick, watch)
 		},

@@ -63,6 +63,7 @@ func reportTrial(ctx context.Context, c console.Streams, dir string, o reportOpt
 	if err != nil {
 		return err
 	}
+	home.TellFate(ctx, result)
 	beside, err := o.open(ctx, c, result)
 	if err != nil {
 		return err
