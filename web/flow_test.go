@@ -448,6 +448,11 @@ func TestAnInstanceTellsWhoseLoadItWas(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()
 	now := v.get("/fleet/orders/n1").body
+	for _, want := range []string{"<b>79 %</b> disk used</li>", "<b>212</b> / 500 connections</li>"} {
+		if !strings.Contains(now, want) {
+			t.Errorf("the figures of an instance lack %q", want)
+		}
+	}
 	end := time.Now().Add(-10 * time.Minute).Unix()
 	then := v.get(fmt.Sprintf("/fleet/orders/n1?from=%d&to=%d", end-60, end)).body
 	for text, in := range map[string][2]bool{
