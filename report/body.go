@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"plimsoll/result"
 )
@@ -50,7 +51,7 @@ func VersusBody(w io.Writer, v *result.Versus) error {
 		Supported string
 		Tables    []table
 		Notes     []string
-	}{supported(differ, len(v.Differences)), tables, v.Notes})
+	}{strings.TrimSpace(invalid(v.Invalid) + " " + supported(differ, len(v.Differences))), tables, v.Notes})
 	if err != nil {
 		return fmt.Errorf("render the comparison: %w", err)
 	}

@@ -18,6 +18,10 @@ func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 	t.wrap(t.Bold.Render("first "), "  ", v.First)
 	t.wrap(t.Bold.Render("second"), "  ", v.Second)
 	t.linef("")
+	if text := invalid(v.Invalid); text != "" {
+		t.wrap("", "", t.Bold.Render(text))
+		t.linef("")
+	}
 	var differ int
 	for from := 0; from < len(v.Differences); {
 		to := from
@@ -36,6 +40,17 @@ func Versus(w io.Writer, v *result.Versus, on Terminal) error {
 		t.wrap(t.Dim.Render("note"), "  ", n)
 	}
 	return t.flush(w)
+}
+
+// invalid says of two results whose measurements are not valid that their numbers answer nothing; "" if both are.
+func invalid(results []string) string {
+	switch len(results) {
+	case 0:
+		return ""
+	case 1:
+		return results[0] + " is INVALID: its numbers do not show whether the two differ. Its report says why."
+	}
+	return "Both results are INVALID: their numbers do not show whether the two differ. Their reports say why."
 }
 
 func supported(differ, all int) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"regexp"
 	"testing"
@@ -34,6 +35,23 @@ func TestAnIntervalOfAnySizeIsNone(t *testing.T) {
 	for i, want := range []string{"not known: too little was measured", "not known: too little was measured", "−50.0\u202f% to over ×1,000"} {
 		if got := rows[i].Cells[3].Value; got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Of measurements that are not valid that is said before their numbers.
+func TestThatResultsAreInvalidIsSaidFirst(t *testing.T) {
+	for want, invalid := range map[string][]string{"Both results are INVALID": {"a", "b"}, "b is INVALID": {"b"}} {
+		v := &result.Versus{First: "a", Second: "b", Invalid: invalid, Differences: []result.Difference{difference("", "throughput", "per_second", 100, 101, 0.1)}}
+		var text, page bytes.Buffer
+		if err := errors.Join(Versus(&text, v, Terminal{Width: 200}), VersusBody(&page, v)); err != nil {
+			t.Fatal(err)
+		}
+		if at := bytes.Index(text.Bytes(), []byte(want)); at < 0 || at > bytes.Index(text.Bytes(), []byte("throughput")) {
+			t.Errorf("%s", text.String())
+		}
+		if at := bytes.Index(page.Bytes(), []byte(want)); at < 0 || at > bytes.Index(page.Bytes(), []byte("The data shows no difference")) {
+			t.Errorf("%s", page.String())
 		}
 	}
 }

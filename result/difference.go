@@ -26,6 +26,7 @@ type Versus struct {
 	Differences []Difference `json:"differences"`
 	Unpaired    []Unpaired   `json:"unpaired"` // what was measured and has nothing beside it: no figure is of it
 	Notes       []string     `json:"notes"`
+	Invalid     []string     `json:"invalid,omitempty"` // the results whose measurements are not valid: no number is to be believed
 }
 
 // Unpaired are rounds that only one of two results has.

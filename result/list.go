@@ -22,6 +22,19 @@ type Listed struct {
 	Verdict string    `json:"verdict"`
 	Partial bool      `json:"partial,omitempty"` // it ended before its time
 	Started time.Time `json:"started"`
+	// Interrupted says that a person ended it before anything was measured: its verdict says nothing.
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Says is its verdict in a list of them, with what became of a trial that ended before its time.
+func (l Listed) Says() string {
+	switch {
+	case l.Interrupted:
+		return "INTERRUPTED (nothing was measured)"
+	case l.Partial:
+		return l.Verdict + " (partial)"
+	}
+	return l.Verdict
 }
 
 // List finds the results below a folder, the newest first. A folder that is not there holds none.
@@ -127,6 +140,8 @@ func (r *Result) listed() Listed {
 		one.Verdict = Unjudged
 	default:
 		one.Partial = r.Verdict.Partial
+		e := r.Verdict.Ended
+		one.Interrupted = e != nil && e.How == Interrupted && e.Unmeasured
 	}
 	if one.Trial == "" {
 		one.Trial = cmp.Or(r.named(), filepath.Base(filepath.Dir(r.Dir)))

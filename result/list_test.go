@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/analyze"
 	"plimsoll/report/reporttest"
 	"plimsoll/result"
 )
@@ -72,5 +73,27 @@ func TestAResultIsListedFromWhatWasRead(t *testing.T) {
 	}
 	if listed(&l) != "" {
 		t.Errorf("a result that is gone is listed: %q", listed(&l))
+	}
+}
+
+// A trial that a person ended before anything was measured is listed so, and one that ended later by its verdict.
+func TestATrialThatMeasuredNothingIsListedAsInterrupted(t *testing.T) {
+	for want, ended := range map[string]*result.Ended{
+		"INTERRUPTED (nothing was measured)": {How: result.Interrupted, Unmeasured: true},
+		"INCONCLUSIVE (partial)":             {How: result.Interrupted},
+		"COULD NOT RUN (partial)":            {How: result.CouldNotRun, Unmeasured: true},
+	} {
+		r := reporttest.Timeline()
+		if r.Verdict.Ended, r.Verdict.Partial, r.Verdict.Verdict = ended, true, analyze.Inconclusive; ended.How == result.CouldNotRun {
+			r.Verdict.Verdict = analyze.CouldNotRun
+		}
+		below := t.TempDir()
+		if err := reporttest.Keep(filepath.Join(below, "demo", "1"), r); err != nil {
+			t.Fatal(err)
+		}
+		all, err := result.List(below)
+		if err != nil || len(all) != 1 || all[0].Says() != want {
+			t.Errorf("%v, %v, want %s", all, err, want)
+		}
 	}
 }

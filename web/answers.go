@@ -31,6 +31,7 @@ type approvalPage struct {
 	NoUndo      bool                `json:"no_undo"`            // the runbook has no undo for it once it is done
 	Approved    []string            `json:"approved,omitempty"` // who has agreed already
 	Rehearsals  []journal.Rehearsal `json:"rehearsals,omitempty"`
+	Ungated     string              `json:"ungated,omitempty"` // the runbook's reason why it needs none
 	Inputs      []fact              `json:"inputs,omitempty"`
 	Refusal     string              `json:"refusal,omitempty"` // why this person cannot approve it here
 	RefusalHint string              `json:"refusal_hint,omitempty"`
@@ -79,7 +80,7 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 	p := &approvalPage{
 		state: st, item: i,
 		runRow: rowOf(one), Step: i.Key, Note: noteOf(i, st.Header.Plan), Until: i.Until, Plan: st.Header.Plan.Hash, Steps: planRows(st.Header.Plan), Uses: i.Step.Uses, To: factsOf(i.Inputs),
-		Approved: i.Approved, Rehearsals: st.Header.Rehearsals, Inputs: factsOf(st.Header.Inputs),
+		Approved: i.Approved, Rehearsals: st.Header.Rehearsals, Inputs: factsOf(st.Header.Inputs), Ungated: ungated(st.Book),
 		ApproveLine: command("plimsoll", "runbook", "approve", run, "--step", i.Key, "--plan", st.Header.Plan.Hash),
 		RejectLine:  command("plimsoll", "runbook", "reject", run, "--step", i.Key),
 	}
@@ -101,6 +102,14 @@ func (s runHandlers) approvalOf(r *http.Request, run, step string) (*approvalPag
 		p.Refusal, p.RefusalHint = err.Error(), hintOf(err)
 	}
 	return p, nil
+}
+
+// ungated is a runbook's reason why it needs no rehearsals; "" of one that has none.
+func ungated(b *runbook.Runbook) string {
+	if b == nil || b.Gate == nil {
+		return ""
+	}
+	return b.Gate.None
 }
 
 // stayAfter tells whether an irreversible step follows a step, or else one that the runbook has no undo for once it is done.

@@ -162,10 +162,8 @@ func cautionsOf(p *execute.Prepared) (all []caution) {
 	for _, m := range p.Left {
 		all = append(all, caution{Kind: "left", Cluster: m.Cluster, Text: execute.NotFixed(m, m.Run)})
 	}
-	for _, step := range p.Header.Plan.Steps {
-		for _, text := range step.Warnings {
-			all = append(all, caution{Kind: "shared", Text: "step " + step.Key + ": " + text})
-		}
+	for _, text := range p.Header.Plan.Warnings() {
+		all = append(all, caution{Kind: "shared", Text: text})
 	}
 	for _, text := range p.Shared {
 		all = append(all, caution{Kind: "shared", Text: text})

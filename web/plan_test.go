@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
 	"plimsoll/runbook/plan"
@@ -96,8 +97,21 @@ func TestAnApprovalOfAnOverriddenGateSaysSo(t *testing.T) {
 	if page := shown(t, "approve", approvalPage{runRow: runRow{Override: "the site is down"}}); strings.Contains(page, "none needed") || !strings.Contains(page, "none counted; the gate was overridden") {
 		t.Error(page)
 	}
-	if page := shown(t, "approve", approvalPage{}); !strings.Contains(page, "none needed") {
+	if page := shown(t, "approve", approvalPage{}); !strings.Contains(page, "none needed<") {
 		t.Error(page)
+	}
+}
+
+// Who approves a run that needs no rehearsals reads why it needs none.
+func TestAnApprovalWithoutRehearsalsSaysWhy(t *testing.T) {
+	a := approvalPage{Ungated: ungated(&runbook.Runbook{Gate: &runbook.Gate{None: "it only looks"}})}
+	for language, want := range map[words.Language]string{words.English: "none needed: it only looks<", words.Korean: "필요 없었음: it only looks<"} {
+		if page := shownIn(t, language, "approve", a); !strings.Contains(page, want) {
+			t.Errorf("%s: %s", language, page)
+		}
+	}
+	if got := ungated(&runbook.Runbook{}) + ungated(nil); got != "" {
+		t.Errorf("of a runbook without a gate: %q", got)
 	}
 }
 

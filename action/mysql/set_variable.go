@@ -44,6 +44,7 @@ var (
 	_ action.ApprovalDemander = (*variable)(nil)
 	_ action.Validator        = (*variable)(nil)
 	_ action.SettingsChanger  = (*variable)(nil)
+	_ action.Cautioned        = (*variable)(nil)
 )
 
 // Settings are the variable and its value.

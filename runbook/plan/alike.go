@@ -32,6 +32,18 @@ func OtherInputs(b *runbook.Runbook, r journal.Rehearsal, h journal.Header) (why
 	return "", alike
 }
 
+// OtherValue says by which input a run with other inputs, which is to come elsewhere, would be no rehearsal of this one, and why; "" if by
+// none. Places are left out: the role that a place plays there is not known yet.
+func OtherValue(b *runbook.Runbook, inputs map[string]any, h journal.Header) (name, why string) {
+	for _, name := range document.SortedKeys(b.Inputs) {
+		one := &runbook.Runbook{Inputs: map[string]runbook.Input{name: b.Inputs[name]}}
+		if why, _ := OtherInputs(one, journal.Rehearsal{Inputs: inputs, Roles: h.Roles}, h); why != "" {
+			return name, why
+		}
+	}
+	return "", ""
+}
+
 func roleOf(r runbook.Roles, name string) string {
 	if r[name] == "" {
 		return "a node with an unknown role"

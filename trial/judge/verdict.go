@@ -3,6 +3,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/result"
 	"plimsoll/trial/spec"
@@ -64,7 +65,11 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 		v.Ended.Unmeasured = true
 		v.Reasons = append(v.Reasons, nothingMeasured)
 	} else {
-		again := reasons(findings)
+		judged := findings
+		if v.Verdict == analyze.CouldNotRun { // what it did not come to measure is no shortcoming of its data
+			judged = slices.DeleteFunc(slices.Clone(findings), func(f analyze.JudgedClaim) bool { return f.Verdict == analyze.Inconclusive })
+		}
+		again := reasons(judged)
 		v.Reasons, v.ReasonsOfClaims = append(v.Reasons, again...), len(again)
 	}
 	if v.Verdict == analyze.Pass && len(findings) > 0 {

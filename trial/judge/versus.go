@@ -44,6 +44,7 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 		return nil, hint.With(fmt.Errorf("%s and %s have no cell, phase and operation in common", first.Dir, second.Dir), strings.Join(v.Notes, "; "))
 	}
 	v.Notes = slices.Insert(v.Notes, 0, loads.notes()...)
+	v.Notes = append(v.Notes, otherInputs(first, second)...)
 	agreement := !byOneRound(v, loads, first, second)
 	for i, finding := range analyze.Judge(claims, analyze.Options{Agreement: agreement}) {
 		v.Differences[i].Ratio = finding
@@ -55,7 +56,7 @@ func CompareResults(first, second *result.Result) (*result.Versus, error) {
 	for _, r := range []*result.Result{first, second} {
 		var is []string
 		if r.Verdict.Verdict == analyze.Invalid {
-			is = append(is, "INVALID")
+			is, v.Invalid = append(is, "INVALID"), append(v.Invalid, r.Dir)
 		}
 		if r.Verdict.Partial {
 			is = append(is, "partial")

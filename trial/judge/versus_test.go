@@ -77,10 +77,27 @@ func TestComparedFiguresAreOfTheSameRounds(t *testing.T) {
 	if v, err = CompareResults(six, two); err != nil {
 		t.Fatal(err)
 	}
+	if !slices.Equal(v.Invalid, []string{six.Dir, two.Dir}) {
+		t.Errorf("invalid: %q", v.Invalid)
+	}
 	for _, want := range []string{six.Dir + " is INVALID: its report says why", two.Dir + " is INVALID and partial: its report says why"} {
 		if !slices.Contains(v.Notes, want) {
 			t.Errorf("no note %q among %q", want, v.Notes)
 		}
+	}
+}
+
+// Who compares two trials of one runbook reads in which inputs they differ.
+func TestComparedTrialsNameOtherInputs(t *testing.T) {
+	trial := func(value, more string) *result.Result {
+		return &result.Result{Source: "trial: t\ntimeline:\n  - baseline: 1s\n  - run: mysql/set-variable\n    with: {name: max_connections, value: " + value + more + "}\n"}
+	}
+	want := []string{"the inputs of mysql/set-variable differ: persist none, also", "the inputs of mysql/set-variable differ: value 500, 600"}
+	if got := otherInputs(trial("500", ""), trial("600", ", persist: also")); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := otherInputs(trial("500", ""), trial(`"500"`, "")); len(got) > 0 {
+		t.Errorf("of the same inputs: %q", got)
 	}
 }
 

@@ -37,8 +37,18 @@ func (l *Load) UnmarshalDocument(n *document.Node) error {
 	}
 	type plain Load // without this method
 	var err error
-	l.Parameters, err = decodeOwn(n, (*plain)(l))
-	return err
+	if l.Parameters, err = decodeOwn(n, (*plain)(l)); n.Get("workload") != nil {
+		return err
+	}
+	var ps document.Problems
+	ps.Add(n, err)
+	keys := document.Keys(reflect.TypeFor[Load]())
+	for _, e := range l.Parameters.Entries { // no workload takes it: it may be the workload itself, misspelt
+		if document.Nearest(e.Key, keys) == "workload" {
+			ps = append(ps, document.UnknownKey(e, keys))
+		}
+	}
+	return ps.Err()
 }
 
 // decodeOwn reads a struct's own keys into it, a pointer, and returns a mapping with the others: a workload's parameters.

@@ -165,3 +165,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A load whose workload is misspelt is told so, beside that it has none.
+func TestAMisspeltWorkloadIsNamed(t *testing.T) {
+	text := strings.Replace(spectest.Comparing, "workload:", "worklod:", 1)
+	_, err := spec.Parse("trial.yaml", []byte(text), spec.Options{}, spectest.Parts())
+	for _, want := range []string{`"workload" is missing`, `unknown key "worklod"`, `did you mean "workload"?`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}

@@ -79,10 +79,8 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		m.Why = plan.OnCluster(m.Why, m.Cluster)
 		fmt.Fprintf(w, "Not fixed yet: %s\n", m)
 	}
-	for _, s := range h.Plan.Steps {
-		for _, text := range s.Warnings {
-			fmt.Fprintf(w, "Caution: step %s: %s\n", s.Key, text)
-		}
+	for _, c := range h.Plan.Warnings() {
+		fmt.Fprintf(w, "Caution: %s\n", c)
 	}
 	for _, s := range p.Shared {
 		fmt.Fprintf(w, "Caution: %s\n", s)

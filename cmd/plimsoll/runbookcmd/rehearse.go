@@ -45,7 +45,8 @@ plan finds nothing to do there, no rehearsal is needed: nothing is written and n
 With --on-clone the trial runs on a fast clone of an Aurora cluster, which has your data. Plimsoll creates the clone with as many instances as
 the gate asks for, loads the tables of a shipped workload beside your data, and deletes the clone at the end, also after Ctrl-C.
 
-The trial is written to rehearsals/RUNBOOK-CLUSTER. Read and edit it: its expectations say what your service must not notice. --trial runs
+The trial is written to rehearsals/RUNBOOK-CLUSTER; if the trial there rehearses something else, such as other inputs, to
+rehearsals/RUNBOOK-CLUSTER-2. Read and edit it: its expectations say what your service must not notice. --trial runs
 the edited file, or a trial of your own that runs the runbook.`,
 		Example: `  plimsoll runbook rehearse mysql/set-variable --cluster orders -i name=max_connections -i value=500
   plimsoll runbook rehearse change.yaml --cluster orders --write
@@ -57,7 +58,7 @@ the edited file, or a trial of your own that runs the runbook.`,
 	}
 	o.Flags(cmd)
 	cmd.Flags().StringVar(&o.trial, "trial", "", "a trial `FILE` that runs the runbook, in place of a generated one")
-	cmd.Flags().StringVar(&o.out, "out", "", "folder for the generated trial (default rehearsals/RUNBOOK-CLUSTER)")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder for the generated trial (default rehearsals/RUNBOOK-CLUSTER, or with a number if the trial there rehearses something else)")
 	cmd.Flags().StringVar(&o.workload, "workload", "", "the load's workload: a name, or a `FILE` of your own (default: the engine's usual one)")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "set a key of the trial, for example load.rate=200; may be repeated")
 	cmd.Flags().BoolVar(&o.write, "write", false, "write the trial and run nothing")
@@ -126,6 +127,11 @@ func (o rehearseOptions) rehearseOn(ctx context.Context, c console.Streams, d *r
 	}
 	if t.Production() != "" {
 		return console.UsageError{Text: fmt.Sprintf("%s is in production: a rehearsal must run elsewhere", t.Production())}
+	}
+	if o.trial != "" {
+		if err := otherInputs(t, p, o.trial); err != nil {
+			return err
+		}
 	}
 	if at.clone != nil {
 		if err := at.clone.load(ctx, c, d, t); err != nil {

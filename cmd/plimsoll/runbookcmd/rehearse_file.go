@@ -14,7 +14,6 @@ import (
 
 	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
-	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/hint"
 	"plimsoll/internal/document"
@@ -33,10 +32,7 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 	if err != nil {
 		return "", err
 	}
-	dir := o.out
-	if dir == "" {
-		dir = filepath.Join("rehearsals", home.SafeName(filepath.Base(book.Name)+"-"+p.Header.Cluster))
-	}
+	dir := o.folder(book.Name, p)
 	limits, err := limits(ctx)
 	if err != nil {
 		return "", err
@@ -56,7 +52,7 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 			return "", err
 		}
 	}
-	file = filepath.Join(dir, "trial.yaml")
+	file = filepath.Join(dir, trialFile)
 	plan := rehearsal.Plan{
 		Book: book, Path: path, Said: said, Command: "plimsoll runbook rehearse " + hint.Quoted(name) + o.asTyped(), File: file, Prepared: p,
 		Products: labProducts(), Workload: workload, Retries: triesAgain(workload), Limits: limits,

@@ -40,11 +40,7 @@ New results are written to $PLIMSOLL_RESULTS, else to results here.`,
 			w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "WHEN\tTRIAL\tVERDICT\tFOLDER")
 			for _, r := range all {
-				verdict := r.Verdict
-				if r.Partial {
-					verdict += " (partial)"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Started.Local().Format("2006-01-02 15:04"), r.Trial, verdict, r.Dir)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Started.Local().Format("2006-01-02 15:04"), r.Trial, r.Says(), r.Dir)
 			}
 			err = w.Flush()
 			for _, text := range left {
