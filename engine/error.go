@@ -83,6 +83,10 @@ func CodeOf(err error) string {
 	return ""
 }
 
+// RefusesLogin tells whether a server answered an error because it does not let the account log in, as those that speak MySQL's protocol say:
+// no grant would mend that.
+func RefusesLogin(err error) bool { return ClassOf(err) == Denied && CodeOf(err) == "1045" }
+
 // NeedsRestart says that a setting cannot be changed while the server runs.
 type NeedsRestart struct{ Setting string }
 

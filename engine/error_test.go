@@ -48,3 +48,12 @@ func TestARedactedErrorKeepsItsCode(t *testing.T) {
 		t.Errorf("the secret is in %v", e)
 	}
 }
+
+// A login that is refused is told from a privilege that is missing.
+func TestARefusedLoginIsNoMissingPrivilege(t *testing.T) {
+	for code, refused := range map[string]bool{"1045": true, "1142": false} {
+		if err := fmt.Errorf("node n1: %w", &engine.Error{Kind: engine.Denied, Code: code}); engine.RefusesLogin(err) != refused {
+			t.Errorf("%s: the login is refused: %v", code, !refused)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 // today is the page that says whether anything is wrong or waits for a person.
 type today struct {
 	Asking  []runRow      `json:"asking"`  // wait for an approval
-	Stopped []runRow      `json:"stopped"` // failed, held or parked
+	Stopped []runRow      `json:"stopped"` // failed, held, parked, or executed by no process
 	Alerts  []alertView   `json:"alerts"`  // that fire
 	Down    []instanceRow `json:"-"`       // instances that do not answer
 	Urgent  []urgentRow   `json:"urgent"`  // advice that cannot wait

@@ -137,7 +137,7 @@ type planPage struct {
 
 // caution is what a person should know before a run begins, though it may begin.
 type caution struct {
-	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent, refusing, unreleased: of its locks; left: undone by an earlier run; shared: servers that stand in other clusters too
+	Kind    string `json:"kind"` // writers: several nodes accept writes; held, silent, refusing, nologin, unreleased: of its locks; left: undone by an earlier run; shared: servers that stand in other clusters too
 	Cluster string `json:"cluster,omitempty"`
 	Text    string `json:"text"`
 }
@@ -153,6 +153,9 @@ func cautionsOf(p *execute.Prepared) (all []caution) {
 		kind := "silent"
 		if slices.Contains(p.Refusing, name) {
 			kind = "refusing"
+		}
+		if slices.Contains(p.NoLogin, name) {
+			kind = "nologin"
 		}
 		all = append(all, caution{kind, name, p.Silent[name]})
 	}

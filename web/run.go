@@ -104,15 +104,14 @@ func (s runHandlers) pageOf(r *http.Request, id string) (*runPage, error) {
 	p := &runPage{runRow: rowOf(one), Plan: st.Header.Plan.Hash, Text: st.Header.Text, Inputs: factsOf(st.Header.Inputs)}
 	if st.Outcome == "" {
 		p.Detail, p.Told = one.Summary.Detail, stored.Told
-		elsewhere, err := s.Runs.Elsewhere(ctx, id)
-		if err != nil {
+		var elsewhere *execute.Elsewhere
+		if p.Executed, elsewhere, err = s.Runs.Executed(ctx, id); err != nil {
 			return nil, err
 		}
 		if elsewhere != nil {
-			p.Executed, p.Elsewhere = true, elsewhere.String()
-		} else if p.Executed, err = s.Runs.Store.Executes(ctx, id); err != nil {
-			return nil, err
+			p.Elsewhere = elsewhere.String()
 		}
+		p.stop(st, p.Executed)
 	}
 	if err := st.Unfit(); err != nil && p.Open() {
 		p.Unfit = err.Error()

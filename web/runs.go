@@ -59,6 +59,13 @@ func rowOf(s seen) runRow {
 	return row
 }
 
+// stop says of a run that no process executes that it is stopped, where its journal has it as running.
+func (r *runRow) stop(st *journal.State, executed bool) {
+	if r.Status = journal.StatusNow(st, executed); r.Status == journal.Stopped {
+		r.Left = 0
+	}
+}
+
 // noteOf is what the approval of a step asks: the caution of what was found, else what was planned.
 func noteOf(i *journal.Step, p journal.Plan) string {
 	if i.Caution != "" {
@@ -74,7 +81,7 @@ func noteOf(i *journal.Step, p journal.Plan) string {
 
 // needsPerson tells whether a run goes on only when a person does something.
 func (r runRow) needsPerson() bool {
-	return len(r.Asks) > 0 || slices.Contains([]string{"failed", "held", "parked"}, r.Status)
+	return len(r.Asks) > 0 || slices.Contains([]string{"failed", "held", "parked", journal.Stopped}, r.Status)
 }
 
 // Open tells whether a run has not ended: it keeps its cluster.

@@ -239,8 +239,15 @@ func (s *Server) rowFor(ctx context.Context, r durable.Run, most int) (row runRo
 		return row, read, err
 	}
 	if one.State != nil {
-		if row = rowOf(one); one.State.Outcome != "" {
+		switch row = rowOf(one); {
+		case one.State.Outcome != "":
 			s.states.keepRow(r, row)
+		case row.Status == journal.Running:
+			executed, _, err := s.Runs.Executed(ctx, r.ID)
+			if err != nil {
+				return row, read, err
+			}
+			row.stop(one.State, executed)
 		}
 		return row, read, nil
 	}

@@ -16,7 +16,7 @@ import (
 
 // Every state that a page shows has its word in each language.
 func TestEveryStateHasItsWord(t *testing.T) {
-	states := []string{"firing", "pending", "resolved", "open", "closed", "running", "waiting", "asking", "held", "parked", journal.DoneWithRemainders, journal.UndoneWithRemainders}
+	states := []string{"firing", "pending", "resolved", "open", "closed", "running", "waiting", "asking", "held", "parked", journal.Stopped, journal.DoneWithRemainders, journal.UndoneWithRemainders}
 	for _, s := range []watch.State{watch.Unread, watch.Up, watch.Down, watch.Refused, watch.Paused, watch.Reduced} {
 		states = append(states, string(s))
 	}

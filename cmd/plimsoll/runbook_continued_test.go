@@ -48,9 +48,11 @@ steps:
 	_ = dies.Process.Kill()
 	_ = dies.Wait() // it was killed
 	says(t, 0, "stopped at 0 %, no process executes it", "runbook", "status")
-	dead := runOn(t, "orders", "running")
+	dead := runOn(t, "orders", "stopped")
 	says(t, 0, "no process executes it; plimsoll runbook resume "+dead+" continues it, plimsoll runbook cancel "+dead+" ends it, or says why it cannot", "runbook", "status", dead)
-	says(t, 0, `"abandoned": true`, "runbook", "status", dead, "--json")
+	if out, _, code := typed(t, "runbook", "status", dead, "--json"); code != 0 || !strings.Contains(out, `"abandoned": true`) || !strings.Contains(out, `"status": "stopped"`) || strings.Contains(out, `"running"`) {
+		t.Errorf("code %d; as JSON a run that no process executes is %s", code, out)
+	}
 	_, said, code := typed(t, "runbook", "run", "quick.yaml", "--cluster", "orders2", "--yes")
 	if _, err := os.Stat("b"); code != 0 || err != nil || !strings.Contains(said, "(Ctrl-C parks it)") || !strings.Contains(said, "which was resumed: done") {
 		t.Errorf("code %d, its last step: %v; said: %s", code, err, said)

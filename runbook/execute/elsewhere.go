@@ -29,6 +29,15 @@ func (s *Service) Elsewhere(ctx context.Context, run string) (*Elsewhere, error)
 	return s.name(ctx, e), nil
 }
 
+// Executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.
+func (s *Service) Executed(ctx context.Context, run string) (yes bool, elsewhere *Elsewhere, err error) {
+	if elsewhere, err = s.Elsewhere(ctx, run); elsewhere != nil || err != nil {
+		return elsewhere != nil, elsewhere, err
+	}
+	yes, err = s.Store.Executes(ctx, run)
+	return yes, nil, err
+}
+
 // name puts the person to an executor, when its session has said who that is.
 func (s *Service) name(ctx context.Context, e *durable.ElsewhereError) *Elsewhere {
 	who := &Elsewhere{Run: e.Run, By: e.Executor, Until: e.Until}

@@ -173,12 +173,15 @@ func (s *Service) held(ctx context.Context, on *cluster.Cluster, h journal.Heade
 		}
 		switch {
 		case errors.As(err, &busy), errors.As(err, &claimed):
-			p.Silent, p.Refusing, p.Held = nil, nil, err
+			p.Silent, p.Refusing, p.NoLogin, p.Held = nil, nil, nil, err
 			return
 		case err != nil:
 			p.Silent[name] = journal.OneLine(err)
 			if engine.ClassOf(err) == engine.Denied {
 				p.Refusing = append(p.Refusing, name)
+			}
+			if engine.RefusesLogin(err) {
+				p.NoLogin = append(p.NoLogin, name)
 			}
 		}
 	}

@@ -94,6 +94,7 @@ type Prepared struct {
 	Held       error               `json:"-"`                    // who has a cluster now: *lock.BusyError, *action.ClaimedError; nil: nobody is known to
 	Silent     map[string]string   `json:"silent,omitempty"`     // why a cluster does not tell whether another run has it, by cluster
 	Refusing   []string            `json:"refusing,omitempty"`   // those of Silent that answer and refuse the account: no run begins on them
+	NoLogin    []string            `json:"no_login,omitempty"`   // those of Refusing that do not even let it log in
 	Writers    map[string][]string `json:"writers,omitempty"`    // nodes that accept writes, of clusters in which several do
 	Shared     []string            `json:"shared,omitempty"`     // servers of its clusters that stand in others of the inventory too, where its lock does not hold
 }

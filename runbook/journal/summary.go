@@ -7,7 +7,7 @@ import (
 
 // Summary is how a run stands, for who looks from outside: told a few times a second, not journaled.
 type Summary struct {
-	Status   string        `json:"status"` // running, held, asking, parked, done, failed, cancelled, undone
+	Status   string        `json:"status"` // running, stopped, held, asking, parked, done, failed, cancelled, undone
 	Position string        `json:"position,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
 	Share    float64       `json:"share"`             // of the whole, 0 to 1
@@ -93,6 +93,17 @@ func HasChangedNothing(s *State) bool {
 
 // Running is the status of a run that has not ended, and waits for nobody.
 const Running = "running"
+
+// Stopped is the status of a run that its journal has as running and that no process executes: its process was killed, or its machine is gone.
+const Stopped = "stopped"
+
+// StatusNow is the status of a run, of which is known whether a process executes it.
+func StatusNow(s *State, executed bool) string {
+	if status := s.Status(); status != Running || executed {
+		return status
+	}
+	return Stopped
+}
 
 // Status is one word for how the run stands by its journal.
 func (s *State) Status() string {

@@ -82,6 +82,15 @@ func TestAPlanSaysWhichClustersLockCannotBeRead(t *testing.T) {
 	}
 }
 
+// A login that is refused is no grant that is missing.
+func TestAPlanSaysThatTheLoginIsRefused(t *testing.T) {
+	var out bytes.Buffer
+	printPlan(&out, &execute.Prepared{Silent: map[string]string{"shop": "Access denied (1045)"}, Refusing: []string{"shop"}, NoLogin: []string{"shop"}})
+	if got := out.String(); !strings.Contains(got, "Lock: cluster shop refuses the login of the account (Access denied (1045))") || strings.Contains(got, "grants") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A reason that several steps have stands once, and a size beside the other in its unit.
 func TestAPlanSaysAReasonOnce(t *testing.T) {
 	var out bytes.Buffer

@@ -62,6 +62,10 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintf(w, "Locked: %s\n", p.Held)
 	}
 	for _, name := range document.SortedKeys(p.Silent) {
+		if slices.Contains(p.NoLogin, name) {
+			fmt.Fprintf(w, "Lock: cluster %s refuses the login of the account (%s). No run begins until its user and password are right\n", name, p.Silent[name])
+			continue
+		}
 		if slices.Contains(p.Refusing, name) {
 			fmt.Fprintf(w, "Lock: cluster %s does not let the account read whether another run holds it (%s). No run begins without these grants\n", name, p.Silent[name])
 			continue

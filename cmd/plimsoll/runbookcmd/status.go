@@ -54,12 +54,13 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 		all = append(all, s)
 	}
 	for n := range all {
-		if s := &all[n]; s.Status == "running" || s.Status == "held" || s.Status == "asking" {
+		if s := &all[n]; s.Status == journal.Running || s.Status == "held" || s.Status == "asking" {
 			executed, elsewhere, err := d.Executed(ctx, s.Run)
 			if err != nil {
 				return err
 			}
-			s.Elsewhere, s.Abandoned = elsewhere, !executed
+			s.Elsewhere = elsewhere
+			s.abandon(!executed)
 		}
 	}
 	if asJSON {
@@ -73,12 +74,11 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 	fmt.Fprintln(w, "RUN\tCLUSTER\tSTATUS\tBEGUN\tBY")
 	for _, s := range all {
 		status := journal.InWords(s.Status)
-		switch running := status == journal.Running; {
-		case running && s.Abandoned && s.Now != nil:
-			status = fmt.Sprintf("stopped at %.0f %%", 100*s.Now.Share)
-		case running && s.Abandoned:
-			status = "stopped"
-		case running && s.Now != nil:
+		switch {
+		case s.Now == nil:
+		case s.Status == journal.Stopped:
+			status += fmt.Sprintf(" at %.0f %%", 100*s.Now.Share)
+		case s.Status == journal.Running:
 			status += fmt.Sprintf(" %.0f %%", 100*s.Now.Share)
 		}
 		if s.Abandoned {
@@ -172,10 +172,8 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 			return err
 		}
 	}
+	s.abandon(st.Outcome == "" && !executed)
 	status := withNothing(journal.InWords(s.Status), st)
-	if s.Abandoned = st.Outcome == "" && !executed; s.Abandoned && st.Status() == journal.Running {
-		status = "stopped"
-	}
 	if s.Unreleased, err = execute.Unreleased(ctx, d.Service, run, st); err != nil {
 		return err
 	}

@@ -96,6 +96,17 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 	return s
 }
 
+// abandon notes that no process executes the run, where that is so: what its journal has as running is stopped.
+func (s *Status) abandon(abandoned bool) {
+	if s.Abandoned = abandoned; !abandoned || s.Status != journal.Running {
+		return
+	}
+	s.Status = journal.Stopped
+	if s.Now != nil {
+		s.Now.Status, s.Now.Left = journal.Stopped, 0
+	}
+}
+
 // noteOf is what the approval of a step asks, as it was planned.
 func noteOf(step string, p journal.Plan) string {
 	for _, planned := range p.Steps {

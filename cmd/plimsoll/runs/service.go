@@ -96,15 +96,6 @@ func watchOfRun(ctx context.Context, on *cluster.Cluster) (execute.Watched, erro
 	return catalog.Live(ctx, on, set.Queries)
 }
 
-// Executed tells whether a run is executed now: by a process of this state folder, or by whom elsewhere.
-func (d *Service) Executed(ctx context.Context, run string) (yes bool, elsewhere *execute.Elsewhere, err error) {
-	if elsewhere, err = d.Elsewhere(ctx, run); elsewhere != nil || err != nil {
-		return elsewhere != nil, elsewhere, err
-	}
-	yes, err = d.Store.Executes(ctx, run)
-	return yes, nil, err
-}
-
 // ReadRunbook reads a file, or a shipped runbook by its name.
 func ReadRunbook(name string) (*runbook.Runbook, error) {
 	return catalog.Runbook(&document.Node{Kind: document.Scalar, Text: name})
