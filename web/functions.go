@@ -167,7 +167,7 @@ func classOf(state string) string {
 	case string(journal.StepUndoFailed):
 		return "s-failed"
 	}
-	return "s-" + strings.ReplaceAll(state, " ", "-")
+	return "s-" + strings.ReplaceAll(strings.ReplaceAll(state, ",", ""), " ", "-")
 }
 
 // shapeOf is which shape stands for a state, so that nobody needs its colour.

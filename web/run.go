@@ -57,7 +57,9 @@ type stepRow struct {
 }
 
 // Class is the phase as the style sheet names it.
-func (s stepRow) Class() string { return strings.ReplaceAll(string(s.Phase), " ", "-") }
+func (s stepRow) Class() string {
+	return strings.ReplaceAll(strings.ReplaceAll(string(s.Phase), ",", ""), " ", "-")
+}
 
 // Over tells whether a step needs no attention any more.
 func (s stepRow) Over() bool {

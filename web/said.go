@@ -68,6 +68,9 @@ func saidOf(book words.Book, now time.Time, e journal.Event) string {
 			return with(book.Say("said.undo_failed"), e.Error)
 		}
 	case journal.Said:
+		if e.Nothing {
+			return book.Say("state." + string(journal.StepUntouched))
+		}
 		if e.Claimed {
 			return book.Say("said.claimed", e.Cluster)
 		}

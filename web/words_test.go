@@ -25,7 +25,7 @@ func TestEveryStateHasItsWord(t *testing.T) {
 	}
 	for _, p := range []journal.Phase{
 		journal.StepWaiting, journal.StepChecking, journal.StepAsking, journal.StepDue, journal.StepActing, journal.StepVerifying,
-		journal.StepRetrying, journal.StepDone, journal.StepSkipped, journal.StepFailed, journal.StepUndoing, journal.StepUndone, journal.StepNotExecuted,
+		journal.StepRetrying, journal.StepDone, journal.StepSkipped, journal.StepFailed, journal.StepUndoing, journal.StepUndone, journal.StepNotExecuted, journal.StepUntouched, journal.StepInterrupted, journal.StepInDoubt,
 	} {
 		states = append(states, string(p))
 	}

@@ -68,7 +68,7 @@ func TestAnIntendedActIsLookedAtBeforeItIsCalledDone(t *testing.T) {
 			"before":   {journal.RunUndone, ""},
 			"says so":  {journal.RunUndone, ""},
 			"half-way": {journal.RunFailed, "step b is half done: it is now at half; before it was at none, and intended was at done, and cannot be undone; what stays done: a, b"},
-			"after":    {journal.RunFailed, "step b is done, and cannot be undone; what stays done: a, b. The safe way is forward: plimsoll runbook resume "},
+			"after":    {journal.RunFailed, "step b is done, as a check found, and cannot be undone; what stays done: a, b. The safe way is forward: plimsoll runbook resume "},
 		} {
 			b, world := newBench(t), map[string]string{}
 			b.Actions = append(b.Actions, action.Action{Name: "test.lever", Version: 1, About: "Moves.", New: func() action.Task { return &lever{world: world} }})

@@ -127,7 +127,7 @@ func guardrailEvent(r *runner) *journal.Event {
 		if e := r.undoFailure("guardrail " + reason); e != nil {
 			return e
 		}
-		e := &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "guardrail " + reason}
+		e := &journal.Event{Kind: journal.Ended, Outcome: journal.RunFailed, Reason: "guardrail " + reason, Guardrail: r.guard.stoppedBy()}
 		if _, blind := r.guard.holding(time.Now()); blind {
 			e.Cause = journal.NoMetrics
 		}
@@ -301,6 +301,11 @@ func (r *runner) cancel() *journal.Event {
 		return e
 	}
 	if !r.state.Undoing {
+		for _, i := range r.state.Items {
+			if a := r.assessed[i.Key]; a != nil && a.Err == nil && a.Is == journal.Untouched && i.Acts && i.Attempt <= 1 && i.Phase != journal.StepDone {
+				return untouchedEvent(i)
+			}
+		}
 		return r.leave(stop)
 	}
 	for n := len(r.state.Items) - 1; n >= 0; n-- {
@@ -331,11 +336,20 @@ func undoOf(r *runner, i *journal.Step) *journal.Event {
 	case task.Traits().Effect == action.None:
 		return &journal.Event{Kind: journal.Undone, Step: i.Key}
 	case r.assessed[i.Key] != nil && r.assessed[i.Key].Err == nil && r.assessed[i.Key].Is == journal.Untouched && !r.state.Reversible(i):
-		return &journal.Event{Kind: journal.Undone, Step: i.Key, Reason: "it never acted: nothing was changed"}
+		return untouchedEvent(i)
 	case !r.state.Reversible(i):
 		return &journal.Event{Kind: journal.Stuck, Step: i.Key, Error: journal.WhyItStays(r.state, i, "it is irreversible"), Lasts: true}
 	}
 	return &journal.Event{Kind: journal.Undoing, Step: i.Key, Epoch: r.state.Epoch(i)}
+}
+
+// untouchedEvent tells that a step was begun, and that the check of a cancellation found nothing changed by it. One that was begun more than once
+// may have changed something before, which is gone.
+func untouchedEvent(i *journal.Step) *journal.Event {
+	if i.Attempt > 1 {
+		return &journal.Event{Kind: journal.Undone, Step: i.Key, Reason: "the check found nothing of it"}
+	}
+	return &journal.Event{Kind: journal.Said, Step: i.Key, Nothing: true, Reason: "it was begun, and the check found that nothing was changed"}
 }
 
 // eventOfMessage is what becomes of a person's message in the journal.

@@ -38,6 +38,7 @@ type guard struct {
 	given    map[string]float64 // of the baseline, known beforehand
 	samples  map[string]int     // readings of each metric in the baseline: a rate begins with the second
 	stop     string             // why the run is to fail: a breach that says so is one for good
+	stopper  string             // the rail whose breach that is
 	frozen   bool               // the baseline is complete
 	since    []time.Time
 	clear    []time.Time
@@ -146,7 +147,7 @@ func (g *guard) book(i int, rail runbook.Guardrail, now time.Time, is breach) {
 		if now.Sub(g.since[i]) >= rail.For || is.blind {
 			g.breach[i] = is
 			if thenOf(rail, is) == runbook.GuardStop && g.stop == "" && !(is.missing && now.Sub(g.began) < guardStale) {
-				g.stop = rail.Name + ": " + is.why
+				g.stop, g.stopper = rail.Name+": "+is.why, rail.Name
 			}
 		}
 	} else {
@@ -223,6 +224,13 @@ func (g *guard) holding(now time.Time) (rail string, blind bool) {
 		}
 	}
 	return rail, blind
+}
+
+// stoppedBy is the guardrail of which the run is to fail, "" while there is none.
+func (g *guard) stoppedBy() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stopper
 }
 
 // young tells whether the first reading may still be on its way, of everything that is asked for.

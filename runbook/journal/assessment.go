@@ -54,8 +54,10 @@ func (seen Assessments) standsAfter(s *State, i *Step) (standing, string) {
 	switch {
 	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
 		return noEffect, ""
-	case i.Phase == StepDone, a != nil && a.Err == nil && a.Is == Complete:
+	case i.Phase == StepDone:
 		return isDone, "is done"
+	case a != nil && a.Err == nil && a.Is == Complete:
+		return isDone, "is done, as a check found"
 	case a == nil:
 		return wasBegun, "was begun"
 	case a.Err != nil:

@@ -71,7 +71,7 @@ type Event struct {
 	Final     bool                `json:"final,omitempty"`   // Failed: no attempt follows
 	Asks      bool                `json:"asks,omitempty"`    // Failed: only a person can say how it stands
 	Open      bool                `json:"open,omitempty"`    // Failed: the act may still be under way
-	Nothing   bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing
+	Nothing   bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing; Said: a check found that the step has changed nothing
 	Until     time.Time           `json:"until,omitzero"`
 	Note      string              `json:"note,omitempty"`
 	Count     int                 `json:"count,omitempty"` // Asked: how many different people are still to agree
@@ -85,7 +85,7 @@ type Event struct {
 	Reached   string              `json:"reached,omitempty"` // Said: how far the act or the undo of the step came
 	Message   int                 `json:"message,omitempty"` // number of the message that was taken
 	Baseline  map[string]float64  `json:"baseline,omitempty"`
-	Guardrail string              `json:"rail,omitempty"`    // Held: the guardrail
+	Guardrail string              `json:"rail,omitempty"`    // Held, Ended: the guardrail
 	Blind     bool                `json:"blind,omitempty"`   // Held: because metrics are missing, not because of what they show
 	Claim     bool                `json:"claim,omitempty"`   // Said: the claim in the cluster could not be undone
 	Cause     Cause               `json:"cause,omitempty"`   // Failed, Ended: where that is nothing that the change did

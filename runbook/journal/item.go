@@ -31,6 +31,7 @@ type Step struct {
 	Intent   int       // number of the entry that holds the last intent; 0: there is none open
 	Begun    int       // number of the entry that held the last intent, over or not; 0: it never acted
 	Acts     bool      // it has changed something, or may have
+	Nothing  bool      // it was begun, and a check found that nothing was changed by it
 	Until    time.Time // of the next attempt, or of the approval
 	Question int       // number of the entry in which people were asked last
 	Approved []string  // by whom
@@ -72,6 +73,12 @@ func (i *Step) reset() {
 	}
 }
 
+// untouched makes a step that was begun, and by which a check found nothing changed, one that has not acted.
+func (i *Step) untouched() {
+	i.reset()
+	i.Nothing, i.Acts, i.Open, i.Begun, i.Intent, i.Did = true, false, false, 0, 0, nil
+}
+
 func (i *Step) apply(e Event, entry durable.Entry) error {
 	i.Took += e.Took
 	switch e.Kind {
@@ -96,10 +103,13 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 			}
 		}
 	case Said:
-		i.Reached = e.Reached
+		if i.Reached = e.Reached; e.Nothing {
+			i.untouched()
+		}
 	case Intended:
 		i.Reached = ""
 		i.Phase, i.Intent, i.Attempt, i.Token, i.Acts, i.Did = StepActing, entry.Number, e.Attempt, e.Token, true, i.Inputs
+		i.Nothing = false
 		i.Begun = entry.Number
 		if i.Since.IsZero() {
 			i.Since = entry.At
@@ -201,4 +211,10 @@ const (
 	StepUndoFailed Phase = "undo failed"
 	// StepNotExecuted is only shown: the run ended before it.
 	StepNotExecuted Phase = "not executed"
+	// StepUntouched is only shown: the run ended after the step was begun, and a check found that nothing was changed by it.
+	StepUntouched Phase = "begun, nothing changed"
+	// StepInterrupted is only shown: the run is parked, so nobody acts, and the journal does not have the end of what was begun.
+	StepInterrupted Phase = "interrupted"
+	// StepInDoubt is only shown: the run ended while the step was begun, and whether it changed anything is not known.
+	StepInDoubt Phase = "begun, outcome not known"
 )

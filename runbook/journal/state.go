@@ -51,8 +51,11 @@ type State struct {
 	Ended      time.Time // when it ended last
 	Events     int
 
-	Before Outcome // a cancellation that is not taken
-	Leaves string  // why its cluster was given back as it is
+	Before  Outcome            // a cancellation that is not taken
+	Stopper string             // the guardrail that ended it
+	Reading map[string]float64 // of the metrics, then
+
+	Leaves string // why its cluster was given back as it is
 }
 
 // noteHalt notes how the run stood before a cancellation; one that was cut off and is said again is the same.
@@ -104,7 +107,7 @@ func (s *State) Apply(entry durable.Entry, actions []action.Action) error {
 	if e.Baseline != nil {
 		s.Baseline = e.Baseline
 	}
-	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && (e.Kind != Said || e.Reached != "") {
+	if e.Step != "" && e.Kind != Targeted && e.Kind != Ready && (e.Kind != Said || e.Reached != "" || e.Nothing) {
 		item := s.Item(e.Step)
 		if item == nil {
 			return fmt.Errorf("there is no step %s", e.Step)
@@ -175,6 +178,10 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		s.Cause = e.Cause
 		s.Outcome, s.Why, s.Released = e.Outcome, e.Reason, e.Outcome != RunFailed
 		s.Leaves = e.Leave
+		s.Stopper, s.Reading = e.Guardrail, nil
+		if e.Guardrail != "" {
+			s.Reading = e.Metrics
+		}
 	default:
 		return fmt.Errorf("an event of kind %q, which this Plimsoll does not know", e.Kind)
 	}

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -50,7 +52,7 @@ func Asking(s *State) (all []*Step) {
 }
 
 // ShownPhase is the phase of a step for who reads of a run: where it asks for nothing any more, a step that waited for approval only waits, once
-// the run is over it was not executed, and one whose undo failed is not just done.
+// the run is over it was not executed, one that had begun and has no end is in doubt, and one whose undo failed is not just done.
 func ShownPhase(s *State, i *Step) Phase {
 	phase := i.Phase
 	if i.UndoFailed() && !i.Lasts {
@@ -59,14 +61,53 @@ func ShownPhase(s *State, i *Step) Phase {
 	if phase == StepAsking && len(Asking(s)) == 0 {
 		phase = StepWaiting
 	}
-	switch {
-	case !s.Outcome.Over():
-	case phase == StepWaiting && !i.Acts:
-		return StepNotExecuted
-	case phase == StepRetrying: // nobody tries again
+	if s.Parked && s.Outcome == "" && phase == StepActing {
+		return StepInterrupted
+	}
+	if s.Outcome == RunFailed && phase == StepDue { // nothing acts before the run is resumed
+		return StepWaiting
+	}
+	if !s.Outcome.Over() {
+		return phase
+	}
+	switch phase {
+	case StepRetrying: // nobody tries again
 		return StepFailed
+	case StepWaiting, StepChecking, StepDue:
+		switch {
+		case i.Acts:
+			return StepInDoubt
+		case i.Nothing:
+			return StepUntouched
+		}
+		return StepNotExecuted
+	case StepActing, StepVerifying, StepUndoing:
+		return StepInDoubt
 	}
 	return phase
+}
+
+// GuardrailStop says which guardrail stopped a run, and what it read then; "" of a run that none stopped, or that went on since.
+func GuardrailStop(s *State) string {
+	if s.Outcome != RunFailed || s.Stopper == "" {
+		return ""
+	}
+	var read []string
+	for _, g := range s.Book.Guardrails {
+		if g.Name != s.Stopper {
+			continue
+		}
+		for _, name := range g.Metrics() {
+			if v, is := s.Reading[name]; is {
+				read = append(read, fmt.Sprintf("%s was %.4g", name, v))
+			}
+		}
+	}
+	text := "stopped by " + s.Why
+	if len(read) > 0 {
+		text += " (" + strings.Join(read, ", ") + ")"
+	}
+	return text
 }
 
 // Waiting is what a person reads of a run, or a step, that asks: as JSON it goes on being asking, which scripts read.

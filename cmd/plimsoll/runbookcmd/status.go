@@ -84,6 +84,9 @@ func statusOfAll(ctx context.Context, c console.Streams, d *runs.Service, asJSON
 		if s.Abandoned {
 			status += ", no process executes it"
 		}
+		if s.Stop != "" {
+			status += ", " + s.Stop
+		}
 		if s.Over != "" {
 			status += ", gate overridden: " + s.Over
 		}
@@ -196,6 +199,9 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 		fmt.Fprintln(c.Prose(), st.Refused)
 	case stays != nil:
 		fmt.Fprintln(c.Prose(), st.Why)
+	}
+	if s.Stop != "" {
+		fmt.Fprintln(c.Prose(), s.Stop)
 	}
 	if advice := failedHint(run, st); advice != "" {
 		fmt.Fprintln(c.Prose(), advice)

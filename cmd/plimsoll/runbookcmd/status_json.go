@@ -20,6 +20,7 @@ type Status struct {
 	Over    string           `json:"override,omitempty"`
 	Changed []string         `json:"changed,omitempty"` // the reasons why it continued with other versions of its actions
 	Now     *journal.Summary `json:"now,omitempty"`
+	Stop    string           `json:"stop,omitempty"` // the guardrail that stopped it, and what it read
 	Steps   []stepStatus     `json:"steps,omitempty"`
 
 	Unclaimed  map[string]string   `json:"unclaimed,omitempty"`  // why a cluster has not stored its claim yet, by cluster
@@ -63,7 +64,7 @@ func statusOf(run string, st *journal.State, now journal.Summary) Status {
 	if err := st.Unfit(); err != nil && st.Outcome != journal.RunDone && st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {
 		s.Unfit = err.Error()
 	}
-	s.Left = st.Remainders()
+	s.Left, s.Stop = st.Remainders(), journal.GuardrailStop(st)
 	if !st.Outcome.Over() {
 		s.Unclaimed = st.Unclaimed
 	}
