@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"plimsoll/engine/mysql/admin"
 	"plimsoll/internal/sqltext"
 	"plimsoll/watch"
 )
@@ -96,12 +95,15 @@ func quantile(at float64, bounds []float64, now, before map[float64]float64) *fl
 
 const transactionTable = "information_schema.INNODB_TRX"
 
+// transactionSeconds is how long a transaction is open: its beginning is in the time zone of the server's machine, and NOW() in the session's.
+const transactionSeconds = "TIMESTAMPDIFF(SECOND, t.trx_started, CONVERT_TZ(NOW(), @@session.time_zone, 'SYSTEM'))"
+
 // transactions are those that are open for long, and who waits for whom.
 func (q *quick) transactions(ctx context.Context) ([]watch.Session, error) {
 	if q.lacking(transactionTable) {
 		return nil, nil
 	}
-	r, err := q.rows(ctx, `SELECT t.trx_mysql_thread_id, p.USER, p.HOST, ` + admin.TransactionSeconds + `, t.trx_state, LEFT(COALESCE(t.trx_query, ''), 512)
+	r, err := q.rows(ctx, `SELECT t.trx_mysql_thread_id, p.USER, p.HOST, `+transactionSeconds+`, t.trx_state, LEFT(COALESCE(t.trx_query, ''), 512)
 FROM information_schema.INNODB_TRX t LEFT JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id ORDER BY t.trx_started LIMIT 20`)
 	if err != nil {
 		if q.lack(transactionTable, err) {
