@@ -54,11 +54,11 @@ func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	}
 	for n, q := range due {
 		err := s.run(ctx, q, now, &r)
-		if lost(err) { // which says nothing about the query
+		r.Add(now, "plimsoll_own_query_failed", oneIf(err != nil), "query", q.Name)
+		if lost(err) { // which does not say that its SQL is wrong
 			s.own.again(due[n+1:])
 			return r, err
 		}
-		r.Add(now, "plimsoll_own_query_failed", oneIf(err != nil), "query", q.Name)
 		s.own.ended(q, err)
 	}
 	if len(due) > 0 {
