@@ -204,13 +204,18 @@ func (c *Cell) checkSettings(root *document.Node, cluster Cluster, v Variant, pa
 		return nil
 	}
 	place := at(root.Get("cluster"), "config")
-	if v.Name != "" && (v.Engine != "" || needs(cluster.Nodes, cluster, cluster.Config) == nil) { // the cluster is well without the variant
+	ofVariant := v.Name != "" && (v.Engine != "" || needs(cluster.Nodes, cluster, cluster.Config) == nil) // the cluster is well without it
+	if ofVariant {
 		place = at(at(root.Get("compare").Get("variant"), v.Name), "config")
 	}
 	for _, name := range document.SortedKeys(c.Cluster.Config) {
 		others := maps.Clone(c.Cluster.Config)
 		delete(others, name)
-		if n := c.placeOf(name, root, v); n != nil && needs(size, c.Cluster, others) == nil { // it is this one
+		n := c.placeOf(name, root, v)
+		if ofVariant && n == root.Get("cluster").Get("config").Get(name) {
+			continue
+		}
+		if n != nil && needs(size, c.Cluster, others) == nil { // it is this one
 			place = n
 			break
 		}
