@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/secret"
 	"plimsoll/hint"
 	"plimsoll/infra/kube"
 )
@@ -62,6 +64,9 @@ func (a *parameter) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		return action.CheckResult{}, r.lacks("kube.set-parameter", "set a parameter in its object")
 	}
 	before, said := r.operator.configuration.read(r.Object, a.Name)
+	if err := cmp.Or(secret.Refuse(a.Name, "the given value", a.Value), secret.Refuse(a.Name, "the present value", before)); err != nil {
+		return action.CheckResult{}, err
+	}
 	f := action.CheckResult{
 		State: action.Needed, Observed: action.Facts{"object": r.String(), "uid": r.UID(), "value": before, "said": said},
 		Intended: action.Facts{"object": r.String(), "value": a.Value, "said": true},

@@ -82,7 +82,7 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 }
 
 func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	if err := v.keepsSecret("the given value", v.Value); err != nil {
+	if err := secret.Refuse(variableName(v.Name), "the given value", v.Value); err != nil {
 		return action.CheckResult{}, err
 	}
 	db, c, err := v.open(ctx, on)
@@ -101,7 +101,7 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err != nil {
 		return f, err
 	}
-	if err := v.keepsSecret("the present value", shown); err != nil {
+	if err := secret.Refuse(variableName(v.Name), "the present value", shown); err != nil {
 		return f, err
 	}
 	if f.Reason, err = v.valid(ctx, db); err != nil {
@@ -128,7 +128,7 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 		if err != nil {
 			return f, err
 		}
-		if err := v.keepsSecret("the value for the next start", kept); err != nil {
+		if err := secret.Refuse(variableName(v.Name), "the value for the next start", kept); err != nil {
 			return action.CheckResult{}, err
 		}
 		f.Observed["persisted"], f.Intended["persisted"] = kept, v.Value
@@ -137,19 +137,6 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 		}
 	}
 	return f, nil
-}
-
-// keepsSecret refuses a variable that holds a secret, by its name or by one of its values: a run keeps and shows the former value and the new one.
-func (v *variable) keepsSecret(which, value string) error {
-	name := variableName(v.Name)
-	const advice = "set it by hand, in a client whose history is not kept, or write it into the server's option file"
-	switch {
-	case secret.Is(name):
-		return &hint.PermanentError{Reason: name + " holds a secret: its value would be kept in the run's record and shown on its pages", Advice: advice}
-	case secret.In(value):
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s of %s may hold a secret: it would be kept in the run's record and shown on its pages", which, name), Advice: advice}
-	}
-	return nil
 }
 
 // valid refuses, as far as the server tells it beforehand, a value that the variable does not take, and says what the server rounds one to.

@@ -1,6 +1,7 @@
 package rds
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine/secret"
 	"plimsoll/hint"
 	"plimsoll/infra/aws"
 )
@@ -41,7 +43,7 @@ func (a *parameter) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
 }
 
-// look returns the parameter as the group has it.
+// look returns the parameter as the group has it. One that holds a secret is refused.
 func (a *parameter) look(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aws.Instance, aws.Parameter, error) {
 	r, i, err := a.find(ctx, on)
 	if err != nil {
@@ -57,7 +59,13 @@ func (a *parameter) look(ctx context.Context, on *cluster.Cluster) (*aws.RDS, aw
 	if errors.Is(err, aws.ErrNotFound) {
 		return nil, i, p, &hint.PermanentError{Reason: fmt.Sprintf("the parameter group %s has no parameter %s", i.ParameterGroup, a.Name), Advice: "aws rds describe-db-parameters --db-parameter-group-name " + i.ParameterGroup}
 	}
-	return r, i, p, err
+	if err != nil {
+		return nil, i, p, err
+	}
+	if err := cmp.Or(secret.Refuse(a.Name, "the given value", a.Value), secret.Refuse(a.Name, "the present value", p.Value)); err != nil {
+		return nil, i, aws.Parameter{}, err
+	}
+	return r, i, p, nil
 }
 
 // sharing is who has a parameter group.

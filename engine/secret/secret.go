@@ -10,7 +10,7 @@ import (
 // named ends the name of a variable whose value is a secret, such as report_password, wsrep_sst_auth or
 // authentication_ldap_simple_bind_root_pwd. Many others have such words in their names and are policies or files: old_passwords,
 // caching_sha2_password_private_key_path.
-var named = regexp.MustCompile(`(?i)(^|[._])(password|passwd|pwd|passphrase|secret|secret_id|secret_key|access_key|token|auth|filekey|headers)$`)
+var named = regexp.MustCompile(`(?i)(^|[._-])(password|passwd|pwd|passphrase|secret|secret_id|secret_key|access_key|token|auth|filekey|headers)$`)
 
 // switches end so too, and are ON or OFF.
 var switches = []string{"disconnect_on_expired_password", "secure_auth"}
