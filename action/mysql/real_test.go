@@ -191,6 +191,7 @@ func TestOnMariaDB(t *testing.T) {
 	}
 	keepsOverARestart(t, on)
 	conformStart(t, on)
+	claimsThatAreCopies(t, on)
 	claimsApart(t, on)
 }
 
@@ -226,6 +227,7 @@ func TestOnMySQL(t *testing.T) {
 			})
 		})
 	}
+	claimsThatAreCopies(t, on)
 }
 
 // TestServersOfMySQL restarts, stops, kills and freezes servers for most of its time, beside what is done to those of TestOnMySQL.
