@@ -340,6 +340,9 @@ func (r *runner) cancel() *journal.Event {
 			if a := r.assessed[i.Key]; a != nil && a.Err == nil && a.Is == journal.Untouched && i.Acts && i.Attempt <= 1 && i.Phase != journal.StepDone {
 				return untouchedEvent(i)
 			}
+			if a := r.assessed[i.Key]; a != nil && a.Err == nil && a.Is == journal.Passed && i.Phase == journal.StepVerifying {
+				return &journal.Event{Kind: journal.Verified, Step: i.Key, Output: i.Output}
+			}
 		}
 		return r.leave(stop)
 	}
