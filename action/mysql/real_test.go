@@ -192,6 +192,7 @@ func TestOnMariaDB(t *testing.T) {
 	}
 	keepsOverARestart(t, on)
 	conformStart(t, on)
+	claimsThatAreCopies(t, on)
 	claimsApart(t, on)
 }
 
@@ -228,6 +229,7 @@ func TestOnMySQL(t *testing.T) {
 			})
 		})
 	}
+	claimsThatAreCopies(t, on)
 }
 
 // TestServersOfMySQL restarts, stops, kills and freezes servers for most of its time, beside what is done to those of TestOnMySQL.

@@ -15,6 +15,7 @@ const (
 	Untouched effectState = "untouched" // it is as it was before: the act was never begun, or came to nothing
 	Complete  effectState = "complete"  // it is as it was meant
 	HalfDone  effectState = "half done"
+	Passed    effectState = "passed" // it is done, and nothing of it is left: action.Passer
 )
 
 // Assessment is what a look at a step that was begun has shown.
@@ -52,8 +53,10 @@ const (
 func (seen Assessments) standsAfter(s *State, i *Step) (standing, string) {
 	a := seen[i.Key]
 	switch {
-	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
+	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && (a.Is == Untouched || a.Is == Passed):
 		return noEffect, ""
+	case i.Phase == StepDone && a != nil && a.Err != nil:
+		return inDoubt, "is done, but " + OneLine(a.Err)
 	case i.Phase == StepDone:
 		return isDone, "is done"
 	case a != nil && a.Err == nil && a.Is == Complete:
@@ -98,6 +101,14 @@ func (s *State) TooLate(w Message) string {
 	if w.Leave != "" || s.Book == nil {
 		return ""
 	}
+	if !w.Undo { // whether they are as they were is looked at once no step acts
+		s = Clone(s)
+		for _, i := range s.Items {
+			if s.Passes(i) {
+				i.Acts = false
+			}
+		}
+	}
 	if i, how := Assessments(nil).Irrevocable(s); i != nil {
 		return fmt.Sprintf("step %s %s, and %s: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how, WhyItStays(s, i, "cannot be undone"))
 	}
@@ -135,6 +146,13 @@ func (s *State) Reversible(i *Step) bool {
 	effect := task.Traits().Effect
 	stays := effect.Stays() || effect == action.Lasting && i.Phase == StepDone
 	return effect == action.None || i.Step.Undo != nil || own && !stays
+}
+
+// Passes tells whether a step may be done and leave nothing behind.
+func (s *State) Passes(i *Step) bool {
+	task, err := s.Book.Bind(i.Step.Uses, i.Did)
+	_, passes := task.(action.Passer)
+	return err == nil && passes
 }
 
 // WhyItStays says of a step that is not Reversible that nobody wrote an undo for it; the word otherwise, where its action says so itself.

@@ -69,7 +69,28 @@ func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if f.Reason, err = restarts(ctx, s.from, s.to); err != nil {
 		return f, err
 	}
+	if err := s.refuseSources(); err != nil {
+		return f, err
+	}
 	return f, c.possible(ctx, s)
+}
+
+// refuseSources refuses a cut-over from a server that replicates itself, before anything acts: the way back would take the place of its
+// source, an undo would remove it, and what comes from there would not reach the new server any more.
+func (s *serverPair) refuseSources() error {
+	if s.fromStill || !s.toStill {
+		return nil // it is in its middle, where the source is the way back
+	}
+	for _, c := range s.sources {
+		if c.Source == s.to.address() && !c.Runs() {
+			continue // prepared by an attempt that was given up
+		}
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s replicates from %s itself: the way back would take the place of that source, no undo would restore it, and what comes from there would not reach %s any more", s.from.name, c.Source, s.to.name),
+			Advice: fmt.Sprintf("if %[1]s does not need that source, execute %[2]s on %[1]s, then plimsoll runbook resume RUN", s.from.name, strings.Join(append(s.from.Stop(c.Name), s.from.Forget(c.Name)...), "; ")),
+		}
+	}
+	return nil
 }
 
 // possible refuses a cut-over that would lose something.
@@ -146,6 +167,14 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 		return nil, err
 	}
 	defer s.close()
+	if err := s.refuseSources(); err != nil {
+		return nil, err
+	}
+	return c.carryOut(ctx, on, call, s)
+}
+
+// carryOut is Act, from how the two servers stand.
+func (c *cutover) carryOut(ctx context.Context, on *cluster.Cluster, call action.Call, s *serverPair) (action.Facts, error) {
 	if err := c.possible(ctx, s); err != nil {
 		return nil, err
 	}
