@@ -46,6 +46,7 @@ type JudgedClaim struct {
 	Unit       string  `json:"unit"`               // as in Claim
 	Of         Subject `json:"of,omitempty"`       // of a time alone until something was as before: what
 	AtLeast    bool    `json:"at_least,omitempty"` // the estimate is what had passed when the data ended
+	NotJudged  bool    `json:"not_judged,omitempty"` // the trial could not run, and measured nothing for it: the verdict is INCONCLUSIVE, and reports say NOT JUDGED
 }
 
 // Judge answers all claims of a trial together, so that the chance of any wrong PASS or FAIL among them stays below
