@@ -20,6 +20,10 @@ type Facts map[string]any
 // Next is the name of the output that says what a person is to do once the run is done.
 const Next = "next"
 
+// NextFor is the name of the output that names the target of Next: where a step of the run left that target out, and says what is to be done about it,
+// Next would say it again.
+const NextFor = "next_for"
+
 // String is the facts as a person reads them: in the order of their names, such as follows none, read_only 1.
 func (f Facts) String() string {
 	var parts []string

@@ -300,6 +300,7 @@ func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Cal
 	}
 	out := found.facts()
 	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(on.Name, found)
+	out[action.NextFor] = p.Of
 	out[action.Next] = fmt.Sprintf("when %s is back: %s makes it a replica; until then the cluster has one server less", p.Of, p.rejoin(on.Name))
 	return out, nil
 }

@@ -183,7 +183,8 @@ func tellNext(c console.Streams, st *journal.State) {
 		return
 	}
 	for _, i := range st.Items {
-		if next, is := i.Output[action.Next].(string); is {
+		said := slices.ContainsFunc(st.Remainders(), func(m journal.Remainder) bool { return !m.Undo && m.Target == i.Output[action.NextFor] })
+		if next, is := i.Output[action.Next].(string); is && !said {
 			fmt.Fprintf(c.Err, "Next: %s\n", next)
 		}
 	}

@@ -150,6 +150,19 @@ func TestWhatComesNextIsSaidOfARunThatIsDone(t *testing.T) {
 	}
 }
 
+// Of a server that a step left out is said there what is to be done about it: not a second time as what comes next.
+func TestWhatComesNextIsNotSaidTwice(t *testing.T) {
+	picked := &journal.Step{Key: "pick", Phase: journal.StepDone, Output: action.Facts{action.Next: "when n1 is back", action.NextFor: "n1"}}
+	for left, want := range map[string]string{"n1": "", "n3": "Next: when n1 is back\n"} {
+		fenced := &journal.Step{Key: "fence", Phase: journal.StepDone, Output: action.Facts{action.LeftOut: map[string]any{left: "it may accept writes"}}}
+		var errs bytes.Buffer
+		tellNext(console.Streams{Err: &errs}, &journal.State{Outcome: journal.RunDone, Items: []*journal.Step{picked, fenced}})
+		if errs.String() != want {
+			t.Errorf("%s was left out: %q, want %q", left, errs.String(), want)
+		}
+	}
+}
+
 // A step that was cut off, and is not safe to repeat, has one advice, with the command that resumes the run once.
 func TestAnInterruptedStepHasOneAdvice(t *testing.T) {
 	st := &journal.State{Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: journal.RunFailed, Items: []*journal.Step{{
