@@ -117,10 +117,12 @@ func (c Counted) Mean() *float64 {
 // Channel is one stream of replication that an instance follows.
 type Channel struct {
 	Name    string   `json:"name,omitempty"`
-	Source  string   `json:"source"` // host:port
-	Lag     *float64 `json:"lag_seconds,omitempty"`
+	Source  string   `json:"source"`                // host:port
+	Lag     *float64 `json:"lag_seconds,omitempty"` // not known while it connects
 	Stopped bool     `json:"stopped,omitempty"`
-	Error   string   `json:"error,omitempty"`
+	// Connecting is set while it is to run and has no connection to its source, which is down, out of reach, or refuses its account.
+	Connecting bool   `json:"connecting,omitempty"`
+	Error      string `json:"error,omitempty"`
 }
 
 // IO is the load that an instance puts on its storage, beside what the storage can give.

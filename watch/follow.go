@@ -17,6 +17,7 @@ type visitor struct {
 	leads  bool
 	derive func(time.Time, *Instance) []Sample
 	missed missed
+	silent bool // its last visit ended in an error
 }
 
 // follow reads until ctx ends, the first time after a while. A visit that takes longer than its interval leaves a gap: no values are made
@@ -63,6 +64,10 @@ func (w *visitor) visit(ctx context.Context, level Level) {
 		return
 	}
 	w.missed.turn(now, level, reading, err, gone)
+	if begins := err != nil && !w.silent; begins && w.leads && w.cfg.Gone != nil {
+		w.cfg.Gone(ctx, w.of.Name, now)
+	}
+	w.silent = err != nil
 	samples := append(reading.Samples, w.book(now, reading, err)...)
 	if w.leads && (err != nil || reading.Asked != Nothing) {
 		samples = append(samples, Sample{Name: "up", At: now, Value: map[bool]float64{err == nil: 1}[true]},

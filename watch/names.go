@@ -14,7 +14,7 @@ var names = []string{
 	"plimsoll_aas", "plimsoll_user_aas", "plimsoll_cores", "plimsoll_requests_total", "plimsoll_insights_aas",
 	"plimsoll_statement_aas", "plimsoll_statement_readings", "plimsoll_statement_average_seconds", "plimsoll_statement_calls_per_second", "plimsoll_statement_p99_seconds",
 	"plimsoll_commit_seconds", "plimsoll_commit_part_seconds_total", "plimsoll_commit_parts_total", "plimsoll_commit_group_size", "plimsoll_oldest_transaction_seconds",
-	"plimsoll_replica_lag_seconds", "plimsoll_replica_stopped",
+	"plimsoll_replica_lag_seconds", "plimsoll_replica_stopped", "plimsoll_replica_connecting",
 	"plimsoll_iops", "plimsoll_iops_limit", "plimsoll_iops_censored",
 	"plimsoll_bucket_share", "plimsoll_bucket_empty_hours", "plimsoll_bucket_empty_hours_forecast",
 	"plimsoll_disk_free_bytes", "plimsoll_disk_total_bytes", "plimsoll_schema_bytes", "plimsoll_rds", "plimsoll_aurora",

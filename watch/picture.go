@@ -45,7 +45,7 @@ func (i Instance) Badness() int {
 			bad += 100
 		}
 	}
-	if slices.ContainsFunc(i.Channels, func(c Channel) bool { return c.Stopped }) {
+	if slices.ContainsFunc(i.Channels, func(c Channel) bool { return c.Stopped || c.Connecting }) {
 		bad += 500
 	}
 	for _, c := range i.Channels {

@@ -3,13 +3,14 @@ package watch
 import "slices"
 
 // Follow makes these the sources that are read: an instance that is new is read from now on, one that is gone is read no more and leaves
-// the picture, and of one that was read before nothing changes. It may be called before Run and while it runs.
+// the picture, and of one that was read before nothing changes, unless it is at another address now: that is another server. It may be called
+// before Run and while it runs.
 func (w *Watcher) Follow(sources []Source) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next := make([]Source, 0, len(sources))
 	for _, s := range sources {
-		at := slices.IndexFunc(w.sources, func(old Source) bool { return old.Instance.Name == s.Instance.Name })
+		at := slices.IndexFunc(w.sources, func(old Source) bool { return old.place() == s.place() })
 		if at >= 0 {
 			next = append(next, w.sources[at]) // its collectors know what was before
 			continue
@@ -30,6 +31,9 @@ func (w *Watcher) Follow(sources []Source) {
 	default:
 	}
 }
+
+// place tells a source from others: by its name and where it is.
+func (s Source) place() string { return s.Instance.Name + "\x00" + s.Instance.Address }
 
 // Follows tells whether an instance is among the sources.
 func (w *Watcher) Follows(instance string) bool {

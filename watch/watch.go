@@ -29,14 +29,15 @@ import (
 // Config is what a Watcher works with.
 type Config struct {
 	Sources   []Source
-	Keep      func(context.Context, []Sample) error // is given all samples; may be nil
-	Alerts    func() []Alert                        // those that fire now; may be nil
-	Changes   func(Change)                          // is told of every change of an instance; may be nil
-	Documents func(Document)                        // is given documents; must not wait; may be nil
-	Left      func(context.Context, string)         // is told of each instance that is read no more, after its last sample; may be nil
-	Log       *slog.Logger                          // nil: nothing is logged
-	Now       func() time.Time                      // nil: time.Now
-	Every     time.Duration                         // how often the second level is read; 0: 1 s
+	Keep      func(context.Context, []Sample) error    // is given all samples; may be nil
+	Alerts    func() []Alert                           // those that fire now; may be nil
+	Changes   func(Change)                             // is told of every change of an instance; may be nil
+	Documents func(Document)                           // is given documents; must not wait; may be nil
+	Left      func(context.Context, string)            // is told of each instance that is read no more, after its last sample; may be nil
+	Gone      func(context.Context, string, time.Time) // is told when an instance answers no more, or refuses the account, before its samples of then; may be nil
+	Log       *slog.Logger                             // nil: nothing is logged
+	Now       func() time.Time                         // nil: time.Now
+	Every     time.Duration                            // how often the second level is read; 0: 1 s
 }
 
 // Watcher reads a fleet. Its methods are safe for concurrent use.
@@ -74,7 +75,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { w.tell(ctx) })
-	reading := map[string]context.CancelFunc{} // by the instance's name
+	reading := map[string]context.CancelFunc{} // by the place of the source
 	for {
 		w.begin(ctx, reading, &all)
 		select {
@@ -90,18 +91,18 @@ func (w *Watcher) begin(ctx context.Context, reading map[string]context.CancelFu
 	w.mu.Lock()
 	sources := slices.Clone(w.sources)
 	w.mu.Unlock()
-	for name, end := range reading {
-		if !slices.ContainsFunc(sources, func(s Source) bool { return s.Instance.Name == name }) {
+	for place, end := range reading {
+		if !slices.ContainsFunc(sources, func(s Source) bool { return s.place() == place }) {
 			end()
-			delete(reading, name)
+			delete(reading, place)
 		}
 	}
 	for at, s := range sources {
-		if reading[s.Instance.Name] != nil {
+		if reading[s.place()] != nil {
 			continue
 		}
 		of, end := context.WithCancel(ctx)
-		reading[s.Instance.Name] = end
+		reading[s.place()] = end
 		later := w.cfg.Every * time.Duration(at) / time.Duration(len(sources)) // five hundred at once would wait for one another
 		all.Go(func() {
 			var own sync.WaitGroup
@@ -110,7 +111,7 @@ func (w *Watcher) begin(ctx context.Context, reading map[string]context.CancelFu
 				own.Go(func() { v.follow(of, later) })
 			}
 			own.Wait()
-			if ctx.Err() == nil && w.cfg.Left != nil {
+			if ctx.Err() == nil && w.cfg.Left != nil && !w.Follows(s.Instance.Name) {
 				w.cfg.Left(ctx, s.Instance.Name)
 			}
 		})
@@ -142,6 +143,14 @@ func (w *Watcher) Instance(name string) (Instance, bool) {
 		}
 	}
 	return Instance{}, false
+}
+
+// Unread tells whether an instance is not polled now, and was not read since a time: of what was so then nothing newer is known.
+func (w *Watcher) Unread(name string, since time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := w.instances[name]
+	return i != nil && i.State == Paused && i.Read.Before(since)
 }
 
 // Changed returns a channel that is closed when there is a new picture.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,6 +131,42 @@ func TestWhatAnInstanceShowedBeforeItWentDownIsNotShown(t *testing.T) {
 	})
 }
 
+// Who keeps series is told when an instance stops to answer, once, and before it is written that it is not up.
+func TestItIsToldOnceThatAnInstanceIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		c := &fake{collect: func(context.Context, Level, time.Time) (Reading, error) {
+			if s := time.Since(begun).Seconds(); s >= 3 && s < 6 || s >= 8 {
+				return Reading{}, errors.New("refused")
+			}
+			return Reading{}, nil
+		}}
+		var told []string
+		w := New(Config{
+			Sources: []Source{source("a/n1", c, &fake{collect: func(context.Context, Level, time.Time) (Reading, error) { return Reading{}, errors.New("no room") }})},
+			Gone: func(_ context.Context, name string, at time.Time) {
+				told = append(told, fmt.Sprintf("%s gone at %.0f", name, at.Sub(begun).Seconds()))
+			},
+			Keep: func(_ context.Context, all []Sample) error {
+				for _, s := range all {
+					if s.Name == "up" && s.Value == 0 {
+						told = append(told, "down")
+					}
+				}
+				return nil
+			},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
+		defer cancel()
+		if err := w.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"a/n1 gone at 3", "down", "down", "down", "a/n1 gone at 8", "down", "down"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
+}
+
 func TestLevelsComeAsOftenAsTheySay(t *testing.T) {
 	count := map[Level]int{}
 	for n := range 1200 {
@@ -246,9 +283,15 @@ func TestAnInstanceThatIsNotPolledIsNotToldAsFresh(t *testing.T) {
 		if i, _ := w.Instance("a/n1"); i.State != Paused || i.Why != "slow" || i.Age < 9 || i.Throughput == nil {
 			t.Errorf("in the pause: %+v", i)
 		}
+		if before, after := w.Unread("a/n1", begun), w.Unread("a/n1", begun.Add(4*time.Second)); before || !after || w.Unread("a/n9", begun) {
+			t.Errorf("in the pause it was not read since its beginning: %v, nor since the fourth second: %v", before, after)
+		}
 		time.Sleep(time.Second)
 		if i, _ := w.Instance("a/n1"); i.State != Down || i.Why != "refused" || i.Throughput != nil {
 			t.Errorf("after its death: %+v", i)
+		}
+		if w.Unread("a/n1", time.Now()) {
+			t.Error("a dead instance is told as one that is not polled")
 		}
 		cancel()
 		if err := <-done; err != nil {
@@ -388,6 +431,38 @@ func TestInstancesComeAndGoWhileItRuns(t *testing.T) {
 		}
 		if len(left) != 1 || left[0] != "a/n1" { // the other was read until the end
 			t.Errorf("%v left, want a/n1", left)
+		}
+	})
+}
+
+// An instance that is at another address is read there, and no longer where it was.
+func TestAnInstanceThatMovedIsReadAtItsNewAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(address string, count *int) (Source, *fake) {
+			c := &fake{collect: func(context.Context, Level, time.Time) (Reading, error) { *count++; return Reading{}, nil }}
+			s := source("a/n1", c)
+			s.Instance.Address = address
+			return s, c
+		}
+		var n1, n2, again int
+		first, old := at("10.0.0.1:3306", &n1)
+		second, present := at("10.0.0.2:3306", &n2)
+		same, _ := at("10.0.0.2:3306", &again)
+		w := New(Config{Sources: []Source{first}, Left: func(context.Context, string) { t.Error("it has not left") }})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(2500 * time.Millisecond)
+		w.Follow([]Source{second})
+		time.Sleep(1900 * time.Millisecond)
+		w.Follow([]Source{same})
+		time.Sleep(2 * time.Second)
+		if i, _ := w.Instance("a/n1"); n1 != 3 || n2 != 4 || again != 0 || !old.closed || present.closed || i.Address != "10.0.0.2:3306" || i.State != Up || len(w.Fleet().Instances) != 1 {
+			t.Errorf("read %d, %d and %d times, want 3, 4 and 0; closed %v and %v; %+v", n1, n2, again, old.closed, present.closed, i)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }

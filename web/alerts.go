@@ -14,7 +14,7 @@ import (
 
 // alertsPage is what fires, and what is about to.
 type alertsPage struct {
-	Watched bool        `json:"watched"`
+	Watched bool        `json:"watched"` // there are instances
 	Why     string      `json:"why,omitempty"`
 	Alerts  []alertView `json:"alerts"`
 
@@ -107,8 +107,9 @@ func before(all []watch.Change, since time.Time) []watch.Change {
 }
 
 func (s fleetHandlers) alerts(w http.ResponseWriter, r *http.Request) error {
-	p := alertsPage{Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Alerts: []alertView{}}
-	all := s.Watch.picture().Alerts
+	f := s.Watch.picture()
+	p := alertsPage{Watched: len(f.Instances) > 0, Why: s.Watch.Why, Alerts: []alertView{}}
+	all := f.Alerts
 	from := s.Now()
 	for _, a := range all {
 		if begins := a.Since.Add(-beforeAlert); begins.Before(from) {

@@ -38,7 +38,7 @@ func (w Watch) picture() watch.Fleet {
 // fleetPage is the fleet, worst first.
 type fleetPage struct {
 	At          time.Time        `json:"at,omitzero"`
-	Watched     bool             `json:"watched"`
+	Watched     bool             `json:"watched"` // there are instances
 	Why         string           `json:"why,omitempty"`
 	Search      string           `json:"search,omitempty"`
 	Environment string           `json:"environment,omitempty"`
@@ -58,7 +58,7 @@ type instanceRow struct {
 	Over   bool    // more work than cores
 	Most   string  // what it waits for most
 	Lag    *float64
-	Broken bool     // a channel has stopped
+	Broken string   // how a channel fails, which has stopped or is not connected; "": none does
 	Filled *float64 // the share that is used, in percent
 }
 
@@ -84,7 +84,12 @@ func rowOfInstance(i watch.Instance) instanceRow {
 		}
 	}
 	for _, c := range i.Channels {
-		row.Broken = row.Broken || c.Stopped
+		switch {
+		case c.Stopped:
+			row.Broken = "stopped"
+		case c.Connecting && row.Broken == "":
+			row.Broken = "connecting"
+		}
 		if c.Lag != nil && (row.Lag == nil || *c.Lag > *row.Lag) {
 			row.Lag = c.Lag
 		}
@@ -103,7 +108,7 @@ func pathOf(name string) string {
 
 func (s fleetHandlers) fleet(w http.ResponseWriter, r *http.Request) error {
 	f := s.Watch.picture()
-	p := fleetPage{At: f.At, Watched: s.Watch.Fleet != nil, Why: s.Watch.Why, Search: r.FormValue("search"), Environment: r.FormValue("environment"), Instances: []watch.Instance{}, Total: len(f.Instances)}
+	p := fleetPage{At: f.At, Watched: len(f.Instances) > 0, Why: s.Watch.Why, Search: r.FormValue("search"), Environment: r.FormValue("environment"), Instances: []watch.Instance{}, Total: len(f.Instances)}
 	for _, a := range f.Alerts {
 		if a.State == "firing" && !a.Silenced {
 			p.Firing++

@@ -175,7 +175,7 @@ func shapeOf(state string) string {
 	switch state {
 	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved", "open":
 		return "check"
-	case "failed", string(journal.StepUndoFailed), "fail", "FAIL", "firing", "critical", "down", "stopped":
+	case "failed", string(journal.StepUndoFailed), "fail", "FAIL", "firing", "critical", "down", "stopped", "connecting":
 		return "cross"
 	case "asking", "approval", journal.DoneWithRemainders, journal.UndoneWithRemainders, "warning", "pending", "capped", "refused":
 		return "diamond"

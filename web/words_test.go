@@ -122,6 +122,39 @@ func TestARefusedLoginIsNotShownAsDown(t *testing.T) {
 	}
 }
 
+// A replica that is not connected to its source is shown so, with what the source said, in either language.
+func TestAReplicaThatIsNotConnectedIsShownSo(t *testing.T) {
+	all, err := readScreens(time.Now, func(text string) string { return text })
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := watch.Instance{Name: "orders/n2", State: watch.Up, Channels: []watch.Channel{{Source: "10.0.0.5:3306", Connecting: true, Error: "Access denied for user 'repl'"}}}
+	for language, word := range map[words.Language]string{words.English: "not connected", words.Korean: "연결 안 됨"} {
+		for page, of := range map[string]any{"fleet": fleetPage{Watched: true, Rows: []instanceRow{rowOfInstance(i)}}, "instance": &instancePage{Instance: i, Row: rowOfInstance(i)}} {
+			var b strings.Builder
+			if err := all[language].pages[page].ExecuteTemplate(&b, map[string]string{"fleet": "live-fleet", "instance": "live-detail"}[page], map[string]any{"UTC": true, "Page": of}); err != nil {
+				t.Fatal(err)
+			}
+			shown := html.UnescapeString(b.String())
+			if !strings.Contains(shown, word) || !strings.Contains(shown, "s-connecting") || page == "instance" && !strings.Contains(shown, "Access denied for user 'repl'") {
+				t.Errorf("%s, %s: %s", page, language, shown)
+			}
+		}
+	}
+}
+
+// Where nothing is watched yet, the pages say what to do, and not that all is well.
+func TestAnEmptyFleetSaysWhatToDo(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	h.Watch.Fleet = func() watch.Fleet { return watch.Fleet{At: time.Now()} }
+	for _, path := range []string{"/fleet", "/alerts"} {
+		if page := v.get(path).body; !strings.Contains(page, "No instances are watched. Add clusters to plimsoll.yaml") || strings.Contains(page, "No alert is firing") {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+}
+
 // A run that left targets out has ended.
 func TestARunWithRemaindersHasEnded(t *testing.T) {
 	for status, open := range map[string]bool{journal.DoneWithRemainders: false, journal.UndoneWithRemainders: false, "done": false, "failed": true, "running": true} {

@@ -139,6 +139,24 @@ func TestANarrowFleetKeepsWhatMattersMost(t *testing.T) {
 	}
 }
 
+// A replica that is not connected to its source has no lag, and is not told as one that is well.
+func TestAReplicaThatIsNotConnectedIsToldAsSuch(t *testing.T) {
+	v := view{Palette: terminal.Output{}.Palette(), width: 160}
+	i := sampleFleet().Instances[2]
+	i.Channels = []watch.Channel{{Name: "first", Source: "10.0.0.1:3306", Connecting: true, Error: "Access denied for user 'repl'"}, {Name: "second", Source: "10.0.0.9:3306", Lag: f(1)}}
+	if line := v.table(watch.Fleet{Instances: []watch.Instance{i}}, -1)[1]; !strings.Contains(line, "not connected") {
+		t.Errorf("the fleet: %s", line)
+	}
+	if page := strings.Join(v.instance(i), "\n"); !strings.Contains(page, "first: follows 10.0.0.1:3306  not connected  Access denied for user 'repl'") {
+		t.Errorf("the instance: %s", page)
+	}
+	well := i
+	well.Channels = nil
+	if i.Badness() <= well.Badness() {
+		t.Errorf("it needs no more attention than one that is well: %d", i.Badness())
+	}
+}
+
 type frozenFleet struct{ changed chan struct{} }
 
 func (frozenFleet) Fleet() watch.Fleet         { return sampleFleet() }
@@ -169,6 +187,37 @@ func TestAKeyOpensAnInstance(t *testing.T) {
 	}
 	if _, cmd := m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q")}); cmd == nil {
 		t.Error("q does not leave")
+	}
+}
+
+// movingFleet changes its order while a person looks.
+type movingFleet struct {
+	changed chan struct{}
+	fleet   watch.Fleet
+}
+
+func (m *movingFleet) Fleet() watch.Fleet       { return m.fleet }
+func (m *movingFleet) Changed() <-chan struct{} { return m.changed }
+
+// What a person has opened stays open when another instance becomes the worst, and a fleet may become empty under their hands.
+func TestTheOpenInstanceStaysWhenTheOrderChanges(t *testing.T) {
+	of := &movingFleet{changed: make(chan struct{}), fleet: sampleFleet()}
+	m := &model{of: of, Palette: terminal.Output{}.Palette(), seen: of.Fleet()}
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	of.fleet.Instances[0], of.fleet.Instances[2] = of.fleet.Instances[2], of.fleet.Instances[0]
+	m.Update(tick{})
+	if view := m.View(); !strings.Contains(view, "orders/n3") || !strings.Contains(view, "nothing listens at 10.0.0.3:3306") {
+		t.Errorf("orders/n3 was opened, and what is seen is\n%s", view)
+	}
+	m.Update(tea.KeyMsg{Type: tea.KeyEsc})
+	of.fleet.Instances = nil
+	m.Update(tick{})
+	for _, key := range []tea.KeyType{tea.KeyDown, tea.KeyEnter, tea.KeyUp} {
+		m.Update(tea.KeyMsg{Type: key})
+	}
+	if view := m.View(); !strings.Contains(view, "no instances are watched") {
+		t.Errorf("of an empty fleet is shown %q", view)
 	}
 }
 

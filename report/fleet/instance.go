@@ -57,7 +57,11 @@ func nonEmpty(all ...string) (some []string) {
 func (v view) alerts(i watch.Instance) (lines []string) {
 	for _, a := range i.Alerts {
 		lines = append(lines, v.prose(v.Fail, "! ", cmp.Or(strings.TrimSpace(a.Summary), a.Rule, "an alert"))...)
-		lines[len(lines)-1] += v.Dim.Render("  since " + a.Since.Local().Format("15:04:05"))
+		since := "  since " + a.Since.Local().Format("15:04:05")
+		if a.Silenced {
+			since += ", silenced"
+		}
+		lines[len(lines)-1] += v.Dim.Render(since)
 		if a.Do != "" {
 			lines = append(lines, v.prose(lipgloss.NewStyle(), "  ", a.Do)...)
 		}
@@ -195,6 +199,8 @@ func (v view) channels(i watch.Instance) (lines []string) {
 		switch {
 		case c.Stopped:
 			line += "  " + v.Fail.Render("stopped")
+		case c.Connecting:
+			line += "  " + v.Fail.Render("not connected")
 		case c.Lag != nil:
 			line += "  lag " + quantity.Seconds.Format(*c.Lag)
 		}

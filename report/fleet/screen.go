@@ -76,7 +76,9 @@ func (m *model) key(key string) tea.Cmd {
 	case "esc", "backspace", "left":
 		m.open, m.offset = false, 0
 	case "enter", "right":
-		m.open, m.offset = true, 0
+		if m.move(0); m.selected != "" { // which stays open while the order changes
+			m.open, m.offset = true, 0
+		}
 	case "up", "k":
 		m.move(-1)
 	case "down", "j":
@@ -90,8 +92,9 @@ func (m *model) move(by int) {
 		m.offset = max(m.offset+by, 0)
 		return
 	}
-	at := min(max(m.at()+by, 0), len(m.seen.Instances)-1)
-	m.selected = m.seen.Instances[at].Name
+	if len(m.seen.Instances) > 0 {
+		m.selected = m.seen.Instances[min(max(m.at()+by, 0), len(m.seen.Instances)-1)].Name
+	}
 }
 
 // at is the place of the selected instance; the first until one is selected, which then is whichever is worst.
@@ -107,8 +110,11 @@ func (m *model) at() int {
 func (m *model) View() string { return terminal.Printable(m.view()) }
 
 func (m *model) view() string {
-	if m.width == 0 || len(m.seen.Instances) == 0 {
+	if m.width == 0 {
 		return ""
+	}
+	if len(m.seen.Instances) == 0 {
+		return "no instances are watched now; new ones are found within a minute\n" + m.Dim.Render("q leave")
 	}
 	view := view{Palette: m.Palette, width: m.width}
 	var lines []string

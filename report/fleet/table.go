@@ -266,13 +266,18 @@ func inkOf(class string) int {
 
 func (v view) lag(i watch.Instance) string {
 	var worst *float64
+	unconnected := false
 	for _, c := range i.Channels {
 		if c.Stopped {
 			return v.Fail.Render("stopped")
 		}
+		unconnected = unconnected || c.Connecting
 		if c.Lag != nil && (worst == nil || *c.Lag > *worst) {
 			worst = c.Lag
 		}
+	}
+	if unconnected {
+		return v.Fail.Render("not connected")
 	}
 	if worst != nil && *worst > 10 {
 		return v.Unknown.Render(value(worst, quantity.Seconds))

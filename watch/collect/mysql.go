@@ -170,9 +170,9 @@ func number(v engine.Value) (float64, bool) {
 
 func numeric(text string) (float64, bool) {
 	switch strings.ToUpper(text) {
-	case "ON", "YES", "PRIMARY", "CONNECTING":
+	case "ON", "YES", "PRIMARY":
 		return 1, true
-	case "OFF", "NO", "DISABLED", "NON-PRIMARY", "DISCONNECTED":
+	case "OFF", "NO", "DISABLED", "CONNECTING", "NON-PRIMARY", "DISCONNECTED": // a replica that connects does not receive, as mysqld_exporter has it
 		return 0, true
 	}
 	f, err := strconv.ParseFloat(text, 64)

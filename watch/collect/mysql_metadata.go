@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -12,6 +11,14 @@ import (
 
 // metadataTable is where a server shows who holds a metadata lock; MariaDB does when it is told to.
 const metadataTable = "performance_schema.metadata_locks"
+
+// holds says how many wait for a session's metadata lock.
+func holds(others string) string {
+	if others == "1" {
+		return "holds a metadata lock that 1 other waits for"
+	}
+	return "holds a metadata lock that " + others + " others wait for"
+}
 
 // metadataLocks adds the sessions that wait for a metadata lock, such as an ALTER TABLE behind a transaction that is open and all that
 // stand behind it, and marks who holds it, where the server shows that.
@@ -56,7 +63,7 @@ WHERE w.LOCK_STATUS = 'PENDING' AND h.LOCK_STATUS = 'GRANTED' AND h.OWNER_THREAD
 		id, others := text(r.At(row, 0)), text(r.At(row, 1))
 		for i := range all {
 			if all[i].ID == id && all[i].Does == "transaction" {
-				all[i].Does = fmt.Sprintf("holds a metadata lock that %s others wait for", others)
+				all[i].Does = holds(others)
 			}
 		}
 	}

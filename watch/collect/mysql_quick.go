@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type quick struct {
 	follows   bool                // it has channels of replication
 	sources   follower            // its channels
 	histogram map[float64]float64 // of statements, by the upper bounds of buckets
+	unread    map[string]error    // what it did not show, and why
 }
 
 var _ watch.Collector = (*quick)(nil)
@@ -104,19 +106,23 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 	show := []func(*watch.Instance){q.showStatus(status)}
 	if level >= watch.TenSeconds || q.follows {
 		channels, err := q.channels(ctx, now, &r)
-		if err != nil {
+		if lost(err) {
 			return r, err
 		}
-		q.follows = len(channels) > 0
-		r.Changes = append(r.Changes, q.sources.turn(now, sourcesOf(channels))...)
-		show = append(show, func(i *watch.Instance) { i.Channels, i.Role = channels, part(channels) })
+		if q.note("replication", err); err == nil {
+			q.follows = len(channels) > 0
+			r.Changes = append(r.Changes, q.sources.turn(now, sourcesOf(channels))...)
+			show = append(show, func(i *watch.Instance) { i.Channels, i.Role = channels, part(channels) })
+		}
 	}
 	if level >= watch.TenSeconds {
 		detail, err := q.detail(ctx, now, status, &r)
-		if err != nil {
+		if lost(err) {
 			return r, err
 		}
-		show = append(show, detail)
+		if q.note("commits, transactions and locks", err); err == nil {
+			show = append(show, detail)
+		}
 	}
 	if q.sampled.due(now) { // also of a server in distress, of which less is read: no query is needed
 		q.addSampled(now, &r)
@@ -124,9 +130,9 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 	if up, before := status["uptime"], q.counters.last["uptime"]; up < before {
 		r.Changes = append(r.Changes, watch.Change{At: now, Kind: "restart", What: "server", To: now.Add(-time.Duration(up) * time.Second).UTC().Format(time.RFC3339)})
 	}
-	seen, callers := q.sampled.last.top(), q.sampled.last.callers()
+	seen, callers, notes := q.sampled.last.top(), q.sampled.last.callers(), q.notes()
 	show = append(show, func(i *watch.Instance) {
-		i.Load, i.Callers = &picture, callers
+		i.Load, i.Callers, i.Findings = &picture, callers, slices.Concat(i.Findings, notes)
 		if len(i.Statements) == 0 || i.Statements[0].Source == "samples" {
 			i.Statements = seen
 		}
@@ -139,6 +145,27 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 	}
 	q.breaker.judge(now)
 	return r, nil
+}
+
+// note keeps what a server, which answers, did not show because it took too long for it. What it showed of that before stays, and is older.
+func (q *quick) note(what string, why error) {
+	if q.unread == nil {
+		q.unread = map[string]error{}
+	}
+	if q.unread[what] = why; why == nil {
+		delete(q.unread, what)
+	}
+}
+
+// notes are those findings.
+func (q *quick) notes() (all []watch.Finding) {
+	for _, what := range slices.Sorted(maps.Keys(q.unread)) {
+		all = append(all, watch.Finding{
+			Code: "not-read", Text: "The server did not show its " + what + ", so what is seen of them is older: " + q.unread[what].Error(),
+			Do: "Look at what it waits for. They are read again every ten seconds.",
+		})
+	}
+	return all
 }
 
 // ask finds out what the server is and has.

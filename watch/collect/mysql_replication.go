@@ -34,6 +34,7 @@ func (q *quick) channels(ctx context.Context, now time.Time, r *watch.Reading) (
 			r.Add(now, "plimsoll_replica_lag_seconds", *c.Lag, "channel", c.Name, "source", c.Source)
 		}
 		r.Add(now, "plimsoll_replica_stopped", oneIf(c.Stopped), "channel", c.Name, "source", c.Source)
+		r.Add(now, "plimsoll_replica_connecting", oneIf(c.Connecting), "channel", c.Name, "source", c.Source)
 		for column, text := range row {
 			if v, ok := numeric(text); ok {
 				r.Add(now, "mysql_slave_status_"+slaveName(column), v, labels...)
@@ -65,6 +66,7 @@ func channelOf(row map[string]string) watch.Channel {
 	}
 	receives, applies := first(row, "Slave_IO_Running", "Replica_IO_Running"), first(row, "Slave_SQL_Running", "Replica_SQL_Running")
 	c.Stopped = receives == "No" || applies == "No"
+	c.Connecting = !c.Stopped && receives == "Connecting"
 	for _, column := range []string{"Last_SQL_Error", "Last_IO_Error"} {
 		if row[column] != "" {
 			c.Error = row[column]

@@ -197,6 +197,26 @@ func replicates(t *testing.T, product string, acknowledged, acknowledges []strin
 	}
 	w.until("that it has caught up", watch.Second, func() bool { lag := w.channel("first").Lag; return lag != nil && *lag < 1 })
 
+	// The source refuses the account of one channel: that tries to connect and is not connected, which is neither a lag of 0 nor a stop.
+	s.do("n1", "SET SESSION sql_log_bin = 0", "ALTER USER repl IDENTIFIED BY 'other'")
+	s.do("n3", append(s.dialect.Stop("first"), s.dialect.Start("first")...)...)
+	w.until("a channel that is not connected", watch.Second, func() bool { return w.channel("first").Connecting && w.channel("first").Error != "" })
+	if c := w.channel("first"); c.Stopped || c.Lag != nil || w.channel("second").Connecting || w.samples["plimsoll_replica_connecting first "+s.address("n1")] != 1 || w.samples["plimsoll_replica_connecting second "+s.address("n2")] != 0 {
+		t.Errorf("not connected: %+v", w.seen.Channels)
+	}
+	for name, running := range map[string]float64{"first": 0, "second": 1} { // as mysqld_exporter has it
+		host, _, _ := strings.Cut(s.address(map[string]string{"first": "n1", "second": "n2"}[name]), ":")
+		if v, is := w.samples["mysql_slave_status_slave_io_running "+name+" "+host]; !is || v != running {
+			t.Errorf("whether %s receives is %v, %v, want %v", name, v, is, running)
+		}
+	}
+	s.do("n1", "SET SESSION sql_log_bin = 0", "ALTER USER repl IDENTIFIED BY 'r'")
+	s.do("n3", append(s.dialect.Stop("first"), s.dialect.Start("first")...)...)
+	w.until("that it is connected again", watch.Second, func() bool {
+		lag := w.channel("first").Lag
+		return lag != nil && *lag < 1 && !w.channel("first").Connecting
+	})
+
 	// One channel is stopped, and forgotten.
 	s.do("n3", s.dialect.Stop("second")...)
 	w.until("a channel that was stopped", watch.Second, func() bool { return w.channel("second").Stopped })

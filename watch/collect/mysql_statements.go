@@ -90,10 +90,12 @@ func largest(by map[string]*watch.Statement) []watch.Statement {
 
 // digests follows the server's own counters of each normalized statement.
 type digests struct {
-	at     time.Time
-	before map[string]digest
-	took   []time.Duration // the server, at the last readings
-	most   time.Duration   // it may take to be read every ten seconds; 0: mostForDigests
+	at       time.Time
+	before   map[string]digest
+	full     bool            // there may be others than those in before
+	compared bool            // the last reading had one before it
+	took     []time.Duration // the server, at the last readings
+	most     time.Duration   // it may take to be read every ten seconds; 0: mostForDigests
 }
 
 // mostForDigests is a thousandth of ten seconds. The server goes through all digests that it keeps, up to 10,000 as it comes, at some 5 µs each.
@@ -121,9 +123,17 @@ func (d *digests) finding() []watch.Finding {
 	}}
 }
 
-type digest struct{ calls, seconds, rows, errors float64 }
+// digest is what the server has counted of a normalized statement, with the time of those that are under way.
+type digest struct {
+	calls, seconds, rows, errors float64
+	waits                        bool // it ended a moment ago, and the server has not counted it yet
+}
 
-const digestTable = "performance_schema.events_statements_summary_by_digest"
+const (
+	digestTable  = "performance_schema.events_statements_summary_by_digest"
+	currentTable = "performance_schema.events_statements_current"
+	mostDigests  = 500 // are read
+)
 
 // statements asks for the counters by digest; nil where there are none, or none yet to compare with.
 func (s *slow) statements(ctx context.Context, now time.Time, r *watch.Reading) ([]watch.Statement, error) {
@@ -131,8 +141,8 @@ func (s *slow) statements(ctx context.Context, now time.Time, r *watch.Reading) 
 		return nil, nil
 	}
 	begun := time.Now()
-	rows, err := s.rows(ctx, `SELECT COALESCE(SCHEMA_NAME, ''), DIGEST, LEFT(DIGEST_TEXT, 1024), COUNT_STAR, SUM_TIMER_WAIT / 1000000000000, SUM_ROWS_EXAMINED, SUM_ERRORS
-FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL ORDER BY SUM_TIMER_WAIT DESC LIMIT 500`)
+	rows, err := s.rows(ctx, fmt.Sprintf(`SELECT COALESCE(SCHEMA_NAME, ''), DIGEST, LEFT(DIGEST_TEXT, 1024), COUNT_STAR, SUM_TIMER_WAIT / 1000000000000, SUM_ROWS_EXAMINED, SUM_ERRORS
+FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL ORDER BY SUM_TIMER_WAIT DESC LIMIT %d`, mostDigests))
 	if err != nil {
 		if s.lack(digestTable, err) {
 			return nil, nil
@@ -144,35 +154,92 @@ FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT 
 	}
 	s.digests.answered(time.Since(begun) - s.server.meter.least())
 	s.found(s.findingsNow())
-	over := now.Sub(s.digests.at).Seconds()
-	latest := make(map[string]digest, rows.Rows)
-	by := map[string]*watch.Statement{}
+	latest, named := make(map[string]digest, rows.Rows), make(map[string]watch.Statement, rows.Rows)
 	for row := range rows.Rows {
 		at := func(column int) float64 { v, _ := number(rows.At(row, column)); return v }
-		d := digest{calls: at(3), seconds: at(4), rows: at(5), errors: at(6)}
-		key := text(rows.At(row, 0)) + "." + text(rows.At(row, 1))
-		latest[key] = d
-		was, seen := s.digests.before[key]
-		if !seen && s.digests.before == nil || d.calls <= was.calls {
-			continue
-		}
-		calls := d.calls - was.calls
-		by[key] = &watch.Statement{
-			Digest: text(rows.At(row, 1)), Text: text(rows.At(row, 2)), Database: text(rows.At(row, 0)), Source: "counters",
-			AAS: (d.seconds - was.seconds) / over, Calls: known(calls / over), Average: known((d.seconds - was.seconds) / calls),
-			RowsRead: known((d.rows - was.rows) / calls), Errors: known((d.errors - was.errors) / over),
-		}
+		st := watch.Statement{Database: text(rows.At(row, 0)), Digest: text(rows.At(row, 1)), Text: text(rows.At(row, 2)), Source: "counters"}
+		latest[keyOf(st)], named[keyOf(st)] = digest{calls: at(3), seconds: at(4), rows: at(5), errors: at(6)}, st
 	}
-	if s.digests.before != nil {
+	full := rows.Rows == mostDigests
+	if err := s.underWay(ctx, latest, named); err != nil {
+		return nil, err
+	}
+	top := largest(s.digests.turn(now, latest, named, full))
+	if s.digests.compared {
 		r.Add(now, "plimsoll_statement_readings", 1)
 	}
-	s.digests.at, s.digests.before = now, latest
-	top := largest(by)
 	for _, st := range top {
 		labels := []string{"digest", st.Digest, "schema", st.Database}
 		r.Add(now, "plimsoll_statement_aas", st.AAS, labels...)
-		r.Add(now, "plimsoll_statement_calls_per_second", *st.Calls, labels...)
-		r.Add(now, "plimsoll_statement_average_seconds", *st.Average, labels...)
+		if st.Calls != nil {
+			r.Add(now, "plimsoll_statement_calls_per_second", *st.Calls, labels...)
+			r.Add(now, "plimsoll_statement_average_seconds", *st.Average, labels...)
+		}
 	}
 	return top, nil
+}
+
+func keyOf(st watch.Statement) string { return st.Database + "." + st.Digest }
+
+// underWay adds the time of the statements that are under way, which the server counts when they end: one that waits for a lock for minutes is
+// the load of these minutes.
+func (s *slow) underWay(ctx context.Context, latest map[string]digest, named map[string]watch.Statement) error {
+	if s.lacking(currentTable) {
+		return nil
+	}
+	rows, err := s.rows(ctx, `SELECT COALESCE(CURRENT_SCHEMA, ''), DIGEST, MAX(LEFT(DIGEST_TEXT, 1024)), SUM(TIMER_WAIT) / 1000000000000
+FROM performance_schema.events_statements_current WHERE END_EVENT_ID IS NULL AND NESTING_EVENT_LEVEL = 0 AND DIGEST IS NOT NULL GROUP BY 1, 2`)
+	if err != nil {
+		if s.lack(currentTable, err) {
+			return nil
+		}
+		return err
+	}
+	for row := range rows.Rows {
+		st := watch.Statement{Database: text(rows.At(row, 0)), Digest: text(rows.At(row, 1)), Text: text(rows.At(row, 2)), Source: "counters"}
+		key := keyOf(st)
+		if _, counted := named[key]; !counted {
+			named[key] = st
+		}
+		seconds, _ := number(rows.At(row, 3))
+		d := latest[key]
+		d.seconds += seconds
+		latest[key] = d
+	}
+	return nil
+}
+
+// turn takes the counters of now, and returns the load since those before. Of a digest that was not among those that were read before, since they were
+// too many, nothing is known of before.
+func (d *digests) turn(now time.Time, latest map[string]digest, named map[string]watch.Statement, full bool) map[string]*watch.Statement {
+	over, before, all := now.Sub(d.at).Seconds(), d.before, !d.full
+	d.compared = before != nil
+	by := map[string]*watch.Statement{}
+	for key, is := range latest {
+		was, seen := before[key]
+		switch {
+		case !seen && (before == nil || !all), is.calls < was.calls: // truncated
+			continue
+		case is.seconds <= was.seconds:
+			if is.calls == was.calls && !was.waits {
+				was.waits = true
+				latest[key] = was
+			}
+			continue
+		}
+		st := named[key]
+		st.AAS, st.Errors = (is.seconds-was.seconds)/over, known((is.errors-was.errors)/over)
+		if calls := is.calls - was.calls; calls > 0 {
+			st.Calls, st.Average, st.RowsRead = known(calls/over), known((is.seconds-was.seconds)/calls), known((is.rows-was.rows)/calls)
+		}
+		by[key] = &st
+	}
+	for key, was := range before {
+		if _, is := latest[key]; !is && was.calls == 0 && !was.waits { // it was executed for the first time, and has just ended
+			was.waits = true
+			latest[key] = was
+		}
+	}
+	d.at, d.before, d.full = now, latest, full
+	return by
 }

@@ -348,7 +348,7 @@ func (w *watched) metadataLock(showsHolder bool) {
 	does := func(want string) bool {
 		return slices.ContainsFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == want })
 	}
-	const holds = "holds a metadata lock that 1 others wait for"
+	const holds = "holds a metadata lock that 1 other waits for"
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for range 50 {
@@ -360,11 +360,25 @@ func (w *watched) metadataLock(showsHolder bool) {
 	if !does("waits for a metadata lock") || showsHolder && !does(holds) {
 		w.t.Errorf("sessions %+v", w.seen.Sessions)
 	}
+	if showsHolder { // it shows the digest of a statement under way too
+		w.underWay()
+	}
 	if err := holder.Exec(w.t.Context(), "ROLLBACK", nil); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := <-done; err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// underWay looks at a statement that waits: it is the load, also while no counter has it, since a server counts a statement when it ends.
+func (w *watched) underWay() {
+	w.read(watch.Minute)
+	pause := time.NewTimer(2 * time.Second)
+	<-pause.C
+	w.read(watch.Minute)
+	if n := slices.IndexFunc(w.seen.Statements, func(s watch.Statement) bool { return strings.Contains(s.Text, "ALTER TABLE") }); n < 0 || w.seen.Statements[n].AAS < 0.5 || w.seen.Statements[n].AAS > 1.5 {
+		w.t.Errorf("the statement that waits is not among those by load: %+v", w.seen.Statements)
 	}
 }
 
@@ -523,6 +537,18 @@ func (w *watched) connections() {
 	mine := labtest.Query(w.t, w.db, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID IN ("+strings.Join(w.numbers(), ",")+")")
 	if len(w.numbers()) != 2 || mine[0] != "2" {
 		w.t.Errorf("connections %v, of which there are %v", w.numbers(), mine)
+	}
+	made := func() string { // by anybody, since the server was started
+		rows, err := w.readers[0].(*quick).rows(w.t.Context(), "SHOW GLOBAL STATUS LIKE 'Connections'")
+		if err != nil || rows.Rows != 1 {
+			w.t.Fatalf("%d rows, %v", rows.Rows, err)
+		}
+		return text(rows.At(0, 1))
+	}
+	before := made()
+	w.read(watch.TenMinutes) // with own SQL
+	if after := made(); after != before {
+		w.t.Errorf("connections were made in one reading of everything: %s before, %s after", before, after)
 	}
 	for _, name := range []string{"mysql_global_status_threads_running", "mysql_global_status_commands_total select", "mysql_global_status_buffer_pool_pages data"} {
 		if w.samples[name] == 0 {

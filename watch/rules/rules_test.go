@@ -329,6 +329,31 @@ func TestAnAlertLivesAndDies(t *testing.T) {
 	}
 }
 
+// While the watch spares a server, and has read nothing of it since an alert's condition held, the alert stays as it was: nobody is told that it is over.
+func TestNothingIsResolvedOfAnInstanceThatIsNotPolled(t *testing.T) {
+	now := time.Unix(1700000000, 0)
+	answer, failure := down("a/n1"), error(nil)
+	read := now // the instance was read
+	var told []watch.Alert
+	e := New(Config{
+		Series: fixed{&answer, &failure}, Groups: []store.Group{{Name: "g", Rules: []store.Rule{{Alert: "Waits", Expr: "waits > 1"}}}},
+		Now: func() time.Time { return now }, Fired: func(_ context.Context, all []watch.Alert) { told = all },
+		Unread: func(name string, since time.Time) bool { return name == "a/n1" && read.Before(since) },
+	})
+	pass := func() { now = now.Add(30 * time.Second); e.Evaluate(t.Context(), now) }
+	pass()
+	answer = down()
+	for range 3 {
+		if pass(); len(told) != 1 || told[0].State != Firing {
+			t.Fatalf("not read since it held: told %+v", told)
+		}
+	}
+	read = now
+	if pass(); len(told) != 1 || told[0].State != Resolved || len(e.Alerts()) != 0 {
+		t.Errorf("read again: told %+v, %+v is left", told, e.Alerts())
+	}
+}
+
 // What an alert was is not seen beside what it is: its series ends when it fires after it was pending, and when it is resolved; so does a
 // recorded series whose expression has no value any more.
 func TestTheSeriesOfAnAlertEndsWithIt(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 )
@@ -13,6 +14,20 @@ import (
 // End ends all series of an instance at a time, for an instance that is watched no more: otherwise its last values, such as up == 0, would
 // be seen by rules for another five minutes.
 func (s *Store) End(ctx context.Context, instance string, at time.Time) error {
+	return s.end(ctx, instance, at)
+}
+
+// staying are series of an instance that say what they say although it does not answer: that it does not, what it is, and how it is set.
+const staying = "up|mysql_up|mysql_version_info|mysql_global_variables_.*|plimsoll_login_refused|plimsoll_rds|plimsoll_aurora|plimsoll_cores|ALERTS"
+
+// EndReadings ends the series of an instance that does not answer, as Prometheus does of a target that does not: what it showed last is no reading
+// of the five minutes after it.
+func (s *Store) EndReadings(ctx context.Context, instance string, at time.Time) error {
+	return s.end(ctx, instance, at, labels.MustNewMatcher(labels.MatchNotRegexp, model.MetricNameLabel, staying))
+}
+
+// end ends those series of an instance that match.
+func (s *Store) end(ctx context.Context, instance string, at time.Time, which ...*labels.Matcher) error {
 	from, to := at.Add(-lookBack).UnixMilli(), at.UnixMilli()
 	q, err := s.db.Querier(from, to)
 	if err != nil {
@@ -20,7 +35,7 @@ func (s *Store) End(ctx context.Context, instance string, at time.Time) error {
 	}
 	defer func() { _ = q.Close() }() // it was only read
 	a := s.db.Appender(ctx)
-	set := q.Select(ctx, false, &storage.SelectHints{Func: "series", Start: from, End: to}, labels.MustNewMatcher(labels.MatchEqual, "instance", instance))
+	set := q.Select(ctx, false, &storage.SelectHints{Func: "series", Start: from, End: to}, append(which, labels.MustNewMatcher(labels.MatchEqual, "instance", instance))...)
 	for set.Next() {
 		_, err := a.Append(0, set.At().Labels().Copy(), to, Ended())
 		if err != nil && !errors.Is(err, storage.ErrDuplicateSampleForTimestamp) {

@@ -113,6 +113,22 @@ func TestAPointIsWhatPrometheusWrites(t *testing.T) {
 	}
 }
 
+// Of an instance that does not answer the figures end, and it stays known that it does not.
+func TestReadingsEndWithTheInstance(t *testing.T) {
+	s, from := opened(t, t.TempDir())
+	last := from.Add(59 * time.Second)
+	if err := s.EndReadings(t.Context(), "a/n1", last.Add(500*time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := s.Instant(t.Context(), `mysql_global_status_questions`, last.Add(time.Second))
+	if err != nil || len(v.Lines) != 1 || v.Lines[0].Labels["instance"] != "a/n2" {
+		t.Errorf("a figure is seen of an instance that does not answer: %+v, %v", v, err)
+	}
+	if v, err = s.Instant(t.Context(), `up`, last.Add(time.Second)); err != nil || len(v.Lines) != 1 || v.Lines[0].Labels["instance"] != "a/n1" {
+		t.Errorf("that it does not answer is seen no more: %+v, %v", v, err)
+	}
+}
+
 func TestTheSeriesOfAnInstanceThatLeftAreSeenNoMore(t *testing.T) {
 	s, from := opened(t, t.TempDir())
 	last := from.Add(59 * time.Second)

@@ -19,6 +19,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/cmd/plimsoll/runs"
+	"plimsoll/cmd/plimsoll/watchcmd"
 	"plimsoll/hint"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
@@ -88,7 +89,7 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 			address.URL = "https://" + address.Listen
 			listener = tls.NewListener(listener, secure.ServerTLS())
 		}
-		watched, ended, err := servedWatch(watching, deps, address.linked(), log)
+		watched, ended, err := servedWatch(watching, deps, address.linked(), watchcmd.FindEvery, log)
 		if err != nil {
 			return err
 		}
@@ -120,9 +121,7 @@ func show(ctx context.Context, c console.Streams, listener net.Listener, address
 		return err
 	}
 	defer kept()
-	server := &http.Server{
-		Handler: page.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
+	server := newServer(page.Handler(), log)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if gate.ByCodes() {
@@ -151,6 +150,11 @@ func show(ctx context.Context, c console.Streams, listener net.Listener, address
 		err = nil
 	}
 	return errors.Join(err, closing)
+}
+
+// newServer answers requests whose header comes soon: who sends none holds no connection for long.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 }
 
 // servedClusters lists the clusters of the inventory and of the lab as they are now.

@@ -17,9 +17,9 @@ import (
 	"plimsoll/web"
 )
 
-// servedWatch runs a watch of the inventory and the labs for the page until ctx ends; ended waits for that. Where nothing is to be
-// watched, or another process watches from this state folder, the page says why. Notices lead to the address of the page.
-func servedWatch(ctx context.Context, deps lab.Deps, address string, log *slog.Logger) (w web.Watch, ended func() error, err error) {
+// servedWatch runs a watch of the inventory and the labs for the page until ctx ends; ended waits for that. What is to be watched may come
+// later: it is looked for as often as every says. Where another process watches from this state folder, the page says why. Notices lead to the address of the page.
+func servedWatch(ctx context.Context, deps lab.Deps, address string, every time.Duration, log *slog.Logger) (w web.Watch, ended func() error, err error) {
 	ended = func() error { return nil }
 	inv, err := inventory.Open()
 	if err != nil {
@@ -32,11 +32,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, address string, log *slog.L
 	set.Address = cmp.Or(set.Address, address)
 	find := &watchcmd.Finder{Deps: deps, Set: set, Log: log}
 	sources, err := find.Find(ctx, inv)
-	var nothing console.UsageError
-	if errors.As(err, &nothing) {
-		return w, ended, nil // the page says what to do
-	}
-	if err != nil {
+	if nothing := (console.UsageError{}); err != nil && !errors.As(err, &nothing) { // where there is nothing, the page says what to do, and looks for it again
 		return web.Watch{Why: err.Error()}, ended, nil //nolint:nilerr // the page says it: the rest of it works
 	}
 	s, err := watchcmd.OpenService(ctx, sources, set, deps, log)
@@ -45,7 +41,7 @@ func servedWatch(ctx context.Context, deps lab.Deps, address string, log *slog.L
 	}
 	var all sync.WaitGroup
 	all.Go(func() { _ = s.Run(ctx) }) // it ends with ctx
-	all.Go(func() { find.Rediscover(ctx, watchcmd.FindEvery, s.Follow) })
+	all.Go(func() { find.Rediscover(ctx, every, s.Follow) })
 	w = web.Watch{Fleet: s.Watcher.Fleet, Query: s.Series.Query, Statements: s.Statements, Callers: s.Callers, Prometheus: s.Handler(), Marks: s.Marks()}
 	w.Changes = func(instance string, from, to time.Time) ([]watch.Change, error) {
 		return s.Changes.Between(instance, from, to)

@@ -75,7 +75,10 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 		return nil, errors.Join(err, s.Series.Close())
 	}
 	s.telling = &rules.Telling{Tellers: tellers, Repeat: cmp.Or(time.Duration(set.Repeat), 4*time.Hour), Address: set.Address, Log: log}
-	s.rules = rules.New(rules.Config{Series: s.Series, Groups: groups, Silences: s.silences, Fired: s.fired, Log: log})
+	s.rules = rules.New(rules.Config{
+		Series: s.Series, Groups: groups, Silences: s.silences, Fired: s.fired, Log: log,
+		Unread: func(instance string, since time.Time) bool { return s.Watcher.Unread(instance, since) },
+	})
 	s.mine = set.Mine
 	mine, err := s.derived(ctx, sources)
 	if err != nil {
@@ -87,6 +90,11 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 			s.latest.End(instance)
 			if err := s.Series.End(ctx, instance, time.Now()); err != nil {
 				log.Error("end the series of an instance that is no longer watched", "instance", instance, "error", err)
+			}
+		},
+		Gone: func(ctx context.Context, instance string, at time.Time) {
+			if err := s.Series.EndReadings(ctx, instance, at); err != nil {
+				log.Error("end the series of an instance that does not answer", "instance", instance, "error", err)
 			}
 		},
 		Changes: func(c watch.Change) {
