@@ -82,6 +82,9 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 }
 
 func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := v.refuseOneForAll(ctx, on); err != nil {
+		return action.CheckResult{}, err
+	}
 	if err := secret.Refuse(variableName(v.Name), "the given value", v.Value); err != nil {
 		return action.CheckResult{}, err
 	}
@@ -145,6 +148,21 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 		}
 	}
 	return f, nil
+}
+
+// refuseOneForAll refuses the number by which servers of a cluster are told apart: a replica ignores every change that carries its own.
+func (v *variable) refuseOneForAll(ctx context.Context, on *cluster.Cluster) error {
+	if variableName(v.Name) != "server_id" {
+		return nil
+	}
+	nodes, err := on.List(ctx)
+	if err != nil || len(nodes) < 2 {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: "server_id must differ on all servers of a cluster: a replica ignores every change that carries its own number", Whole: true,
+		Advice: "write a number of its own into the option file of each server, then plimsoll runbook run mysql/rolling-restart --cluster " + hint.Quoted(on.Name),
+	}
 }
 
 // valid refuses, as far as the server tells it beforehand, a value that the variable does not take, and says what the server rounds one to.

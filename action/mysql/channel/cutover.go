@@ -47,7 +47,32 @@ func (c *cutover) Traits() action.Traits {
 	return action.Traits{Effect: action.Irreversible, Repeatable: true}
 }
 
+// answerTime bounds what looks at the two servers, or completes a cut-over, where max_gap is shorter: a server that hangs must not keep the run, and
+// with it the cluster, until the deadline of its step.
+const answerTime = 30 * time.Second
+
+// within bounds a context by answerTime, or by max_gap where that is longer.
+func (c *cutover) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	within := max(c.MaxGap, answerTime)
+	return context.WithTimeoutCause(ctx, within, fmt.Errorf("%s or %s does not answer within %v", c.From, c.To, within))
+}
+
+// outOfTime names the bound in place of what it cut off.
+func outOfTime(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	f, err := c.check(ctx, on)
+	return f, outOfTime(ctx, err)
+}
+
+func (c *cutover) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	s, err := c.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
@@ -207,12 +232,14 @@ func (c *cutover) carryOut(ctx context.Context, on *cluster.Cluster, call action
 		out["gap_seconds"] = gap.Seconds()
 	}
 	call.Progress(0.9, "completing")
+	ctx, cancel := c.within(ctx)
+	defer cancel()
 	if todo, err := restarts(ctx, s.from, s.to); err != nil {
-		return out, err
+		return out, outOfTime(ctx, err)
 	} else if todo != "" {
 		out[action.Next] = todo
 	}
-	return out, c.complete(ctx, s)
+	return out, outOfTime(ctx, c.complete(ctx, s))
 }
 
 // move is the stretch in which nobody writes. If it fails before the new server takes writes, the old one does again.
