@@ -32,7 +32,7 @@ func (r *runner) unassessed() []*journal.Step {
 // mayHavePassed tells whether a step of a run that is given up has acted, and may have left nothing behind.
 func mayHavePassed(r *runner, i *journal.Step) bool {
 	stop := r.state.Stopping
-	return stop != nil && !r.state.Undoing && stop.Leave == "" && i.Acts && acted(i) && r.assessed[i.Key] == nil && r.state.Passes(i)
+	return stop != nil && !r.state.Undoing && stop.Leave == "" && i.Acts && acted(i) && r.assessed[i.Key] == nil && journal.Passes(r.state, i)
 }
 
 // acted tells whether the act of a step has ended, and what it put out is known.

@@ -104,7 +104,7 @@ func (s *State) TooLate(w Message) string {
 	if !w.Undo { // whether they are as they were is looked at once no step acts
 		s = Clone(s)
 		for _, i := range s.Items {
-			if s.Passes(i) {
+			if Passes(s, i) {
 				i.Acts = false
 			}
 		}
@@ -149,7 +149,7 @@ func (s *State) Reversible(i *Step) bool {
 }
 
 // Passes tells whether a step may be done and leave nothing behind.
-func (s *State) Passes(i *Step) bool {
+func Passes(s *State, i *Step) bool {
 	task, err := s.Book.Bind(i.Step.Uses, i.Did)
 	_, passes := task.(action.Passer)
 	return err == nil && passes
