@@ -138,6 +138,9 @@ func AwaitProcesses(ctx context.Context, m infra.Machine, call Call) error {
 	if err != nil {
 		return fmt.Errorf("look for the command that was started: %w", err)
 	}
+	if len(left) > 0 && call.Progress != nil {
+		call.Progress(-1, "a command that was started before is still running on "+m.Name()+": its end is waited for")
+	}
 	for _, p := range left {
 		if err := p.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the command that was started: %w", err)

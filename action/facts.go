@@ -97,8 +97,11 @@ func numbers(v any) any {
 }
 
 // InOneUnit writes a number of bytes that was observed as the size that is intended is written, so that a person can compare them: 134217728
-// beside 160M is 128M. Where that leaves a rest both are bytes; anything else stays as it is.
+// beside 160M is 128M. Where that leaves a rest both are bytes. Another is written as a new one; anything else stays as it is.
 func InOneUnit(observed, intended any) (was, willBe any) {
+	if intended == Another {
+		return observed, "a new one"
+	}
 	text := strings.ToUpper(fmt.Sprint(intended))
 	size, err := document.ParseSize(text)
 	n, noNumber := strconv.ParseInt(fmt.Sprint(observed), 10, 64)

@@ -122,7 +122,7 @@ func assessStep(ctx context.Context, r *runner, uses, on string, inputs map[stri
 	case len(before) > 0 && same(before, found.Observed):
 		a.Is = journal.Untouched
 	case len(before) == 0 || len(found.Observed) == 0:
-		a.Is, a.Why = journal.HalfDone, "it may have acted, and it has no check that could tell"
+		a.Is, a.Unchecked, a.Why = journal.HalfDone, true, "it has no check that could tell"
 	default:
 		a.Is, a.Why = journal.HalfDone, fmt.Sprintf("it is now %v; before it was %v, and intended was %v", found.Observed, before, found.Intended)
 	}
@@ -148,12 +148,12 @@ func (r *runner) refusal() string {
 	if stop.Leave != "" || stop.Error != "" || r.gone || s.Before.Over() {
 		return ""
 	}
-	stands := strings.Join(r.assessed.Effects(s), ", ")
 	if i, how := r.assessed.Irrevocable(s); i != nil {
+		stands := strings.Join(r.assessed.EffectsAfter(s, i), ", ")
 		return fmt.Sprintf("step %s %s, and %s; what stays done: %s. The safe way is forward: plimsoll runbook resume %s finishes it; "+
 			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", i.Key, how, journal.WhyItStays(s, i, "cannot be undone"), stands, run, run)
 	}
-	if !s.Undoing && stands != "" {
+	if stands := strings.Join(r.assessed.Effects(s), ", "); !s.Undoing && stands != "" {
 		return fmt.Sprintf("what stays done: %s. plimsoll runbook cancel %s --undo undoes it, plimsoll runbook resume %s continues it, "+
 			"plimsoll runbook cancel %s --leave REASON releases the cluster as it is", stands, run, run, run)
 	}

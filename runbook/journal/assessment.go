@@ -23,6 +23,8 @@ type Assessment struct {
 	Is  effectState
 	Why string // of half done: what was seen
 	Err error  // it cannot be told
+
+	Unchecked bool // of half done: nothing was seen, since it has no check
 }
 
 // Assessments are the looks at the steps of a run, by their keys; none of a step that nobody has looked at.
@@ -66,6 +68,9 @@ func (seen Assessments) standsAfter(s *State, i *Step) (standing, string) {
 	case a.Err != nil:
 		return inDoubt, "was started, and its outcome cannot be determined: " + OneLine(a.Err)
 	}
+	if a.Unchecked {
+		return halfDone, "may have been executed: " + a.Why
+	}
 	return halfDone, "is half done: " + a.Why
 }
 
@@ -81,12 +86,17 @@ func (seen Assessments) Irrevocable(s *State) (*Step, string) {
 }
 
 // Effects lists the steps that have changed something that stands.
-func (seen Assessments) Effects(s *State) []string {
+func (seen Assessments) Effects(s *State) []string { return seen.effects(s, nil) }
+
+// EffectsAfter is Effects where of one of the steps was said before how it stands.
+func (seen Assessments) EffectsAfter(s *State, said *Step) []string { return seen.effects(s, said) }
+
+func (seen Assessments) effects(s *State, said *Step) []string {
 	var all []string
 	for _, i := range s.Items {
-		switch is, how := seen.standsAfter(s, i); is {
-		case noEffect:
-		case isDone, wasBegun:
+		switch is, how := seen.standsAfter(s, i); {
+		case is == noEffect:
+		case is == isDone, is == wasBegun, i == said:
 			all = append(all, i.Key)
 		default:
 			all = append(all, i.Key+" ("+how+")")
