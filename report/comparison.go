@@ -103,6 +103,9 @@ func (c *comparison) rowName(cell *result.Cell) string {
 			parts = append(parts, name+"="+cell.Factors[name])
 		}
 	}
+	if len(parts) == 0 && c.Factor == "" { // what is compared has no variants: the instances that a watch recorded
+		return cell.Name
+	}
 	return strings.Join(parts, ", ")
 }
 

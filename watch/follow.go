@@ -81,6 +81,11 @@ func (w *visitor) visit(ctx context.Context, level Level) {
 			w.cfg.Log.Error("keep samples", "instance", w.of.Name, "error", err)
 		}
 	}
+	if w.leads && err == nil && reading.Asked == Everything {
+		w.mu.Lock()
+		w.stored[w.of.Name] = w.cfg.Now()
+		w.mu.Unlock()
+	}
 	if w.cfg.Documents != nil {
 		for _, d := range reading.Documents {
 			d.Fields["instance"], d.Fields["cluster"] = w.of.Name, w.of.Cluster

@@ -23,6 +23,7 @@ func (w *Watcher) Follow(sources []Source) {
 	for name := range w.instances {
 		if !slices.ContainsFunc(next, func(s Source) bool { return s.Instance.Name == name }) {
 			delete(w.instances, name)
+			delete(w.stored, name)
 		}
 	}
 	w.sources, w.fresh = next, true

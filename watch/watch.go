@@ -47,6 +47,7 @@ type Watcher struct {
 	mu        sync.Mutex
 	sources   []Source             // that are to be read
 	instances map[string]*Instance // by name
+	stored    map[string]time.Time // when the samples of their last reading had been given away
 	changed   chan struct{}
 	fresh     bool // something was read since changed was last closed
 
@@ -65,7 +66,7 @@ func New(cfg Config) *Watcher {
 	if cfg.Every == 0 {
 		cfg.Every = time.Second
 	}
-	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, changed: make(chan struct{}), others: make(chan struct{}, 1)}
+	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, stored: map[string]time.Time{}, changed: make(chan struct{}), others: make(chan struct{}, 1)}
 	w.Follow(cfg.Sources)
 	return w
 }
@@ -145,12 +146,12 @@ func (w *Watcher) Instance(name string) (Instance, bool) {
 	return Instance{}, false
 }
 
-// Unread tells whether an instance is not polled now, and was not read since a time: of what was so then nothing newer is known.
+// Unread tells whether an instance is not polled now, and nothing that was read of it was kept since a time: of what was so then nothing newer is known.
 func (w *Watcher) Unread(name string, since time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := w.instances[name]
-	return i != nil && i.State == Paused && i.Read.Before(since)
+	return i != nil && i.State == Paused && w.stored[name].Before(since)
 }
 
 // Changed returns a channel that is closed when there is a new picture.

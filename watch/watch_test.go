@@ -131,6 +131,33 @@ func TestWhatAnInstanceShowedBeforeItWentDownIsNotShown(t *testing.T) {
 	})
 }
 
+// A reading counts from when its samples are kept: an alert that was evaluated while they were read is not taken for one that knows them.
+func TestAReadingCountsWhenItIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, kept := time.Now(), false
+		c := &fake{collect: func(context.Context, Level, time.Time) (r Reading, err error) {
+			if kept {
+				r.Asked, r.Show = Nothing, func(i *Instance) { i.State, i.Why = Paused, "slow" }
+				return r, nil
+			}
+			time.Sleep(2 * time.Second) // an alert is evaluated meanwhile
+			return r, nil
+		}}
+		w := New(Config{Sources: []Source{source("a/n1", c)}, Keep: func(context.Context, []Sample) error { kept = true; return nil }})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(5500 * time.Millisecond)
+		if w.Unread("a/n1", begun.Add(time.Second)) || !w.Unread("a/n1", begun.Add(3*time.Second)) {
+			t.Error("what was kept after two seconds is newer than what was known after one, and not than after three")
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Who keeps series is told when an instance stops to answer, once, and before it is written that it is not up.
 func TestItIsToldOnceThatAnInstanceIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -43,7 +43,9 @@ func rowOf(s seen) runRow {
 	if row.Begun.IsZero() {
 		row.Begun = s.Created
 	}
-	row.Share = s.Summary.Share
+	if row.Share = s.Summary.Share; st.Outcome == journal.RunDone { // what its executor said last may be of before
+		row.Share = 1
+	}
 	if st.Outcome == "" {
 		row.Left = s.Summary.Left
 		if row.Position == "" && st.Next() != "" {

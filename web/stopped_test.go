@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/runbook/journal"
 )
 
 // A run whose process was killed is stopped on every page, and waits for a person.
@@ -50,5 +52,16 @@ func forgetFrom(t *testing.T, h *house, from int) {
 	}
 	if _, err := db.ExecContext(t.Context(), `DELETE FROM operation_outputs WHERE function_name = 'entry' AND rowid IN (SELECT rowid FROM operation_outputs WHERE function_name = 'entry' ORDER BY rowid LIMIT -1 OFFSET ?)`, from-1); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run that is done is done wholly, although its executor has not said so yet.
+func TestARunThatIsDoneIsDoneWholly(t *testing.T) {
+	one := seen{State: &journal.State{Outcome: journal.RunDone}, Summary: journal.Summary{Share: 0.4}}
+	if share := rowOf(one).Share; share != 1 {
+		t.Errorf("done is %v of it", share)
+	}
+	if one.State.Outcome = journal.RunFailed; rowOf(one).Share != 0.4 {
+		t.Errorf("failed after %v of it", rowOf(one).Share)
 	}
 }

@@ -18,8 +18,10 @@ import (
 // pretended is a server that answers every question with nothing, until it is dead or hangs.
 type pretended struct {
 	dead, hangs bool
-	refuses     error  // the login
-	diesAt      string // a word of the question at which it dies, after it has told how many threads run
+	refuses     error         // the login
+	diesAt      string        // a word of the question at which it dies, after it has told how many threads run
+	takes       time.Duration // for each answer
+	running     int64         // threads
 	asked       []string
 }
 
@@ -50,10 +52,11 @@ func (s *pretendedSession) Exec(ctx context.Context, text string, r *engine.Resu
 	case s.server.dead:
 		return errGone
 	}
+	time.Sleep(s.server.takes)
 	if r != nil {
 		r.Reset()
-		if s.server.diesAt != "" && strings.Contains(text, "GLOBAL_STATUS") {
-			r.Rows, r.Columns, r.Values = 1, 2, append(r.Values, engine.Chars([]byte("Threads_running")), engine.Int(3))
+		if (s.server.diesAt != "" || s.server.running > 0) && strings.Contains(text, "GLOBAL_STATUS") {
+			r.Rows, r.Columns, r.Values = 1, 2, append(r.Values, engine.Chars([]byte("Threads_running")), engine.Int(max(s.server.running, 3)))
 		}
 		if text == "SELECT CONNECTION_ID()" {
 			r.Rows, r.Columns, r.Values = 1, 1, append(r.Values, engine.Int(7))
@@ -179,6 +182,49 @@ func TestARefusedLoginIsNoDeath(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A watch leaves a server alone within two seconds once that takes 80 ms for each answer, says so, and asks it again; of one on which forty threads run it reads
+// only what is read every second, and says so.
+func TestAServerInTroubleIsSpared(t *testing.T) {
+	for name, c := range map[string]struct {
+		trouble func(*pretended)
+		state   watch.State
+		why     string
+	}{
+		"slow":     {func(p *pretended) { p.takes = 80 * time.Millisecond }, watch.Paused, "own queries took 80 ms (p95)"},
+		"distress": {func(p *pretended) { p.running = 40 }, watch.Reduced, "40 threads are running on 2 cores"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &pretended{}
+				w := watch.New(watch.Config{Sources: []watch.Source{{Instance: watch.Instance{Name: "a/n1", Cluster: "a", Engine: "mysql"}, Collectors: MySQL(p.dial, 2)[:1]}}})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error)
+				go func() { done <- w.Run(ctx) }()
+				time.Sleep(10500 * time.Millisecond)
+				c.trouble(p)
+				time.Sleep(2500 * time.Millisecond) // the first reading in it begins after half a second
+				if i, _ := w.Instance("a/n1"); i.State != c.state || !strings.Contains(i.Why, c.why) {
+					t.Errorf("two seconds later it is %s: %s", i.State, i.Why)
+				}
+				p.asked = nil
+				time.Sleep(time.Second)
+				if name == "slow" && len(p.asked) > 1 {
+					t.Errorf("in the pause it is asked %q", p.asked)
+				}
+				p.takes, p.running = 0, 1
+				time.Sleep(10 * time.Second)
+				if i, _ := w.Instance("a/n1"); i.State != watch.Up {
+					t.Errorf("when it is well again it is %s: %s", i.State, i.Why)
+				}
+				cancel()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
 	}
 }
 
