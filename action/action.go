@@ -84,6 +84,13 @@ type InFlightWaiter interface {
 	AwaitInFlight(ctx context.Context, on *cluster.Cluster, c Call) error
 }
 
+// Passer is a task of which nothing is left once what it worked on is again as it was, such as a server that was restarted. A run that is ended
+// after it releases its cluster, as after a step that changed nothing.
+type Passer interface {
+	// Passed says what is not as it was before an act that put this out; nil: nothing.
+	Passed(ctx context.Context, on *cluster.Cluster, output Facts) error
+}
+
 // ApprovalDemander is a task that demands a person's approval for what it found: a reason such as the writes that a crash could
 // then lose; empty when there is none.
 type ApprovalDemander interface {
@@ -116,6 +123,15 @@ func (n NothingDone) Error() string { return n.Err.Error() }
 
 // Unwrap is the cause.
 func (n NothingDone) Unwrap() error { return n.Err }
+
+// FactsHold is the error of a check that refuses to act though it has seen everything: what it observed is whole, and tells what came of an act
+// that was begun.
+type FactsHold struct{ Err error }
+
+func (f FactsHold) Error() string { return f.Err.Error() }
+
+// Unwrap is the cause.
+func (f FactsHold) Unwrap() error { return f.Err }
 
 // LeftOut is the output of an action on many targets for those that it could not work on: why, by their names. The run is done but for
 // them, and says so.

@@ -84,7 +84,7 @@ func (c *command) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 		intended["on"] = m.Name() // and as whom, where that is not the one who logs in
 	}
 	if c.Satisfied == "" {
-		return CheckResult{State: Needed, Intended: intended, Reason: "there is no check: the command always runs"}, nil
+		return CheckResult{State: Needed, Intended: intended, Reason: "there is no check: the command always runs", Awaits: c.program(ctx, on)}, nil
 	}
 	out, err := c.shell(ctx, on, infra.Command{Args: []string{"-c", c.Satisfied}})
 	var exit *infra.ExitError
@@ -92,7 +92,7 @@ func (c *command) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	switch {
 	case err == nil:
 	case errors.As(err, &exit) && exit.Status == 1:
-		f.State = Needed
+		f.State, f.Awaits = Needed, c.program(ctx, on)
 	case errors.As(err, &exit):
 		f.State, f.Reason = Unknown, exit.Error()
 	default:
@@ -137,6 +137,9 @@ func AwaitProcesses(ctx context.Context, m infra.Machine, call Call) error {
 	left, err := m.Find(ctx, Mark(call))
 	if err != nil {
 		return fmt.Errorf("look for the command that was started: %w", err)
+	}
+	if len(left) > 0 && call.Progress != nil {
+		call.Progress(-1, "a command that was started before is still running on "+m.Name()+": its end is waited for")
 	}
 	for _, p := range left {
 		if err := p.Wait(ctx); err != nil {

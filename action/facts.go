@@ -20,6 +20,10 @@ type Facts map[string]any
 // Next is the name of the output that says what a person is to do once the run is done.
 const Next = "next"
 
+// NextFor is the name of the output that names the target of Next: where a step of the run left that target out, and says what is to be done about it,
+// Next would say it again.
+const NextFor = "next_for"
+
 // String is the facts as a person reads them: in the order of their names, such as follows none, read_only 1.
 func (f Facts) String() string {
 	var parts []string
@@ -93,8 +97,11 @@ func numbers(v any) any {
 }
 
 // InOneUnit writes a number of bytes that was observed as the size that is intended is written, so that a person can compare them: 134217728
-// beside 160M is 128M. Where that leaves a rest both are bytes; anything else stays as it is.
+// beside 160M is 128M. Where that leaves a rest both are bytes. Another is written as a new one; anything else stays as it is.
 func InOneUnit(observed, intended any) (was, willBe any) {
+	if intended == Another {
+		return observed, "a new one"
+	}
 	text := strings.ToUpper(fmt.Sprint(intended))
 	size, err := document.ParseSize(text)
 	n, noNumber := strconv.ParseInt(fmt.Sprint(observed), 10, 64)

@@ -12,6 +12,9 @@ import (
 // refusesFact is the fact that a server refused the writes of ordinary users when it was looked at.
 const refusesFact = "read_only"
 
+// staysClosed is the output of why a server that took writes before its restart refuses them now.
+const staysClosed = "stays_closed" // journals hold it: it is never renamed
+
 // notePart adds to a finding whether the server refuses writes. An option file may say otherwise for after a restart: that of a
 // MariaDB whose part was changed by SQL alone, as a switchover of an existing cluster does.
 func (s onServer) notePart(ctx context.Context, on *cluster.Cluster, f CheckResult) {
@@ -37,7 +40,7 @@ func (s onServer) keepPart(ctx context.Context, on *cluster.Cluster, c Call) (Fa
 		err = cluster.Replaced(ctx, on, s.Node, false)
 	}
 	if err != nil {
-		return Facts{"stays_closed": err.Error()}, nil
+		return Facts{staysClosed: err.Error()}, nil
 	}
 	return Facts{"opened_again": true}, s.setReadOnly(ctx, on, "OFF")
 }

@@ -1,11 +1,13 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"plimsoll/cluster"
+	"plimsoll/engine"
 )
 
 var restartAction = Action{
@@ -17,7 +19,10 @@ type restart struct {
 	onServer
 }
 
-var _ Verifier = (*restart)(nil)
+var (
+	_ Verifier = (*restart)(nil)
+	_ Passer   = (*restart)(nil)
+)
 
 // Traits says repeatable: an act that was interrupted sees by the server's process what is left to do.
 func (r *restart) Traits() Traits { return Traits{Effect: Irreversible, Repeatable: true} }
@@ -93,4 +98,34 @@ func (r *restart) Verify(ctx context.Context, on *cluster.Cluster, output Facts)
 		return fmt.Errorf("node %s still runs as process %s", r.Node, now)
 	}
 	return r.answersAgain(ctx, on)
+}
+
+// Passed finds that the server answers, and replicates if it is a replica.
+func (r *restart) Passed(ctx context.Context, on *cluster.Cluster, output Facts) error {
+	if why, closed := output[staysClosed].(string); closed {
+		return fmt.Errorf("node %s has refused writes since: %s", r.Node, why)
+	}
+	limited, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := r.Verify(limited, on, output); err != nil || on.Engine == nil {
+		return err
+	}
+	db, err := on.Database(limited, r.Node)
+	if err != nil {
+		return err
+	}
+	replicated, is := engine.As[engine.Replicated](db)
+	if !is {
+		return nil
+	}
+	status, err := replicated.ReplicationStatus(limited)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", r.Node, err)
+	}
+	for _, source := range status.Sources {
+		if !source.Receives || !source.Applies {
+			return fmt.Errorf("node %s does not replicate from %s: %s", r.Node, source.Address, cmp.Or(source.Trouble, "replication is stopped"))
+		}
+	}
+	return nil
 }

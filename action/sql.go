@@ -163,13 +163,29 @@ func (e *execute) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 		return nil, err
 	}
 	err = withHolders(ctx, on, node, c.execute(ctx, on, node, e.Statements))
-	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Do != "" { // a journal keeps the text alone
+	if e := (*engine.Error)(nil); errors.As(err, &e) && e.Instead != "" {
+		err = &hint.PermanentError{Reason: err.Error(), Advice: instead(e.Instead), Err: err}
+	} else if e != nil && e.Do != "" { // a journal keeps the text alone
 		err = fmt.Errorf("%w: %s", err, e.Do)
 	}
 	if err != nil || e.Node != "" || e.Query != "" || len(e.Undone) == 0 || !on.Leads(ctx, node) {
 		return nil, err
 	}
 	return Facts{nodeFact: node}, nil // no check has noted it
+}
+
+// instead advises the clause with which a server makes a change that it does not make as it was asked for. What mysql/alter-table takes has its name.
+func instead(clause string) string {
+	name, value, _ := strings.Cut(strings.ToLower(clause), "=")
+	value = strings.ToUpper(value)
+	if value == "NOCOPY" { // which INPLACE is there
+		value = "INPLACE"
+	}
+	text := "the server suggests " + clause + " (end this run first: plimsoll runbook cancel RUN): mysql/alter-table -i " + name + "=" + value + " plans the change so"
+	if value == "COPY" {
+		text += "; nobody can write to the table meanwhile, which -i algorithm=online avoids where pt-online-schema-change or gh-ost is installed"
+	}
+	return text
 }
 
 // withHolders adds to a lock that was not got who may hold it. It is said without where that cannot be found out.

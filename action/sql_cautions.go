@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/internal/document"
 )
 
 // Caution is what to know before a task acts, though it may act.
@@ -47,10 +48,26 @@ func (e *execute) Cautions(ctx context.Context, on *cluster.Cluster) []Caution {
 		}
 		_, err := on.Column(ctx, node, "SELECT * FROM "+t.String()+" LIMIT 1")
 		if engine.ClassOf(err) == engine.Missing {
-			all = append(all, Caution{fmt.Sprintf("there is no table %s on %s: the step fails if it is not there by then", t, node), t})
+			all = append(all, Caution{fmt.Sprintf("there is no table %s on %s%s: the step fails if it is not there by then", t, node, meantTable(ctx, on, node, t)), t})
 		}
 	}
 	return append(all, e.writesToReplica(ctx, on, node)...)
+}
+
+// meantTable is which table of the same database may be meant, in parentheses; "" if none is like it, or the server does not list them.
+func meantTable(ctx context.Context, on *cluster.Cluster, node string, t Table) string {
+	if t.Database == "" {
+		return ""
+	}
+	names, err := on.Column(ctx, node, "SHOW TABLES FROM "+t.Database)
+	if err != nil {
+		return ""
+	}
+	near := document.Nearest(t.Name, names)
+	if near == "" || document.NumberApart(near, t.Name) {
+		return ""
+	}
+	return " (did you mean " + Table{t.Database, near}.String() + "?)"
 }
 
 // writesToReplica warns of a replica whose tables would differ from those of its primary.

@@ -67,7 +67,10 @@ func (f JudgedClaim) MarshalJSON() ([]byte, error) {
 		Needs      string  `json:"needs"`
 		Op         string  `json:"op"`
 		Unit       string  `json:"unit"`
-	}{f.Expect, f.Verdict, number(f.Estimate), number(f.Low), number(f.High), f.Confidence, f.Margin, f.Needs, f.Op, f.Unit})
+		Of         Subject `json:"of,omitempty"`
+		AtLeast    bool    `json:"at_least,omitempty"`
+		NotJudged  bool    `json:"not_judged,omitempty"`
+	}{f.Expect, f.Verdict, number(f.Estimate), number(f.Low), number(f.High), f.Confidence, f.Margin, f.Needs, f.Op, f.Unit, f.Of, f.AtLeast, f.NotJudged})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

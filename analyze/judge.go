@@ -41,11 +41,12 @@ type JudgedClaim struct {
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"` // of this interval by itself: higher than asked for where Holm's correction demands it; 1 when the estimate is known exactly
 	Margin     float64 `json:"margin"`
-	Needs      string  `json:"needs"`              // for INCONCLUSIVE: how much longer or how many rounds; else empty
-	Op         string  `json:"op"`                 // as in Claim
-	Unit       string  `json:"unit"`               // as in Claim
-	Of         Subject `json:"of,omitempty"`       // of a time alone until something was as before: what
-	AtLeast    bool    `json:"at_least,omitempty"` // the estimate is what had passed when the data ended
+	Needs      string  `json:"needs"`                // for INCONCLUSIVE: how much longer or how many rounds; else empty
+	Op         string  `json:"op"`                   // as in Claim
+	Unit       string  `json:"unit"`                 // as in Claim
+	Of         Subject `json:"of,omitempty"`         // of a time alone until something was as before: what
+	AtLeast    bool    `json:"at_least,omitempty"`   // the estimate is what had passed when the data ended
+	NotJudged  bool    `json:"not_judged,omitempty"` // the trial could not run, and measured nothing for it: the verdict is INCONCLUSIVE, and reports say NOT JUDGED
 }
 
 // Judge answers all claims of a trial together, so that the chance of any wrong PASS or FAIL among them stays below

@@ -18,6 +18,7 @@ import (
 	"plimsoll/action/superdisk"
 	"plimsoll/action/volume"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/infra/aws"
 	"plimsoll/internal/document"
 	"plimsoll/runbook"
@@ -77,16 +78,29 @@ func ClusterLock(on *cluster.Cluster) lock.ClusterLock {
 	return nil
 }
 
-// Runbook reads the shipped runbook of a name, or the file of that name. The series of a watch that it names are known.
+// Runbook reads the shipped runbook of a name, or the file of that name. The metrics and the series of a watch that it names are known.
 func Runbook(name *document.Node) (*runbook.Runbook, error) {
 	book, err := readRunbook(name)
 	if err == nil {
 		err = book.CheckWatched(CheckWatched, writesSeries)
 	}
+	if err == nil {
+		err = book.CheckMetrics(signalsOf)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return book, nil
+}
+
+// signalsOf are the names of what the servers of an engine show; of all engines, if the name is empty.
+func signalsOf(name string) (all []string) {
+	for _, e := range Engines() {
+		if shows, is := e.(engine.Instrumented); is && (name == "" || e.Name() == name) {
+			all = append(all, shows.Signals()...)
+		}
+	}
+	return all
 }
 
 func readRunbook(name *document.Node) (*runbook.Runbook, error) {

@@ -60,6 +60,8 @@ type Cluster struct {
 
 	roles *roles // nil: the first of List is the primary; see AskRoles
 
+	impatience *impatience // nil: a node is waited for whenever it is asked; see WaitOnce
+
 	mu          sync.Mutex
 	connections map[connectionKey]*connection // to databases
 	peers       map[string]*Cluster           // other clusters, by name
@@ -184,7 +186,9 @@ func (s *Cluster) database(ctx context.Context, node string, alone bool) (engine
 		target = engine.Alone(s.Engine, target)
 		at.alone = !maps.Equal(target.Options, n.Target.Options) // where it makes a difference
 	}
-	db, err := s.connection(at).database(ctx, s.Engine, target)
+	db, err := s.impatience.within(ctx, n.Name, func(ctx context.Context) (engine.Database, error) {
+		return s.connection(at).database(ctx, s.Engine, target)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}

@@ -30,6 +30,8 @@ type roles struct {
 
 	mu      sync.Mutex      // never held while a server is asked
 	hung    map[string]bool // nodes that let the last question wait in vain
+	late    bool            // a node was silent when all were asked last, if only while the others answered
+	alike   bool            // the servers play no parts
 	last    parts
 	changes int // how often the last answer was said to hold no more
 }
@@ -122,6 +124,28 @@ func (r *roles) note(node string, hung bool) {
 	r.hung[node] = hung
 }
 
+func (r *roles) noteAll(late, alike bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.late, r.alike = late, alike
+}
+
+// lately tells whether a node did not say which part it plays when all were asked last, and whether they play any.
+func (r *roles) lately() (late, plays bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.late, !r.alike
+}
+
+// playsNoPart tells whether a database is of servers that play no parts.
+func playsNoPart(db engine.Database) bool {
+	if db == nil {
+		return false
+	}
+	_, parts := engine.As[engine.Replicated](db)
+	return !parts
+}
+
 func (r *roles) known() (last parts, changes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,6 +198,7 @@ func (r *roles) ask(ctx context.Context, nodes []Node) (string, error) {
 		r.open[n.Name] = opened[i]
 		r.note(n.Name, waited[i])
 	}
+	r.noteAll(slices.Contains(standings, nil), slices.ContainsFunc(opened, playsNoPart))
 	if ctx.Err() != nil {
 		return last.primary, ctx.Err()
 	}

@@ -15,7 +15,7 @@ var ErrReadOnly = errors.New("a check tried to change something")
 
 // ReadOnly returns the cluster as plans and checks are given it: only a shell command can change something there.
 func (s *Cluster) ReadOnly() *Cluster {
-	out := &Cluster{Name: s.Name, Environment: s.Environment, Local: readOnlyMachine{s.Local}, Replication: s.Replication, AWS: s.AWS, Kubernetes: s.Kubernetes, roles: s.roles}
+	out := &Cluster{Name: s.Name, Environment: s.Environment, Local: readOnlyMachine{s.Local}, Replication: s.Replication, AWS: s.AWS, Kubernetes: s.Kubernetes, roles: s.roles, impatience: s.impatience}
 	if s.Grower != nil {
 		out.Grower = readOnlyGrower{s.Grower}
 	}

@@ -34,6 +34,8 @@ type Error struct {
 	Text string
 	Err  error  // beneath it, if any
 	Do   string // about it, where the engine knows better than its class tells
+	// Instead is, of a change of a table that cannot be made as it was asked for, the clause with which the server makes it: ALGORITHM=COPY.
+	Instead string
 }
 
 func (e *Error) Error() string {

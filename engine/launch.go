@@ -130,7 +130,10 @@ type SettingsChecker interface {
 }
 
 // RefusedSetting is a setting that a server does not take: what was asked for is wrong, not the machine that was asked.
-type RefusedSetting struct{ Err error }
+type RefusedSetting struct {
+	Err  error
+	Near string // of a setting that is not there: the one that was probably meant
+}
 
 func (e *RefusedSetting) Error() string { return e.Err.Error() }
 func (e *RefusedSetting) Unwrap() error { return e.Err }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -29,7 +30,7 @@ func ParseTarget(text string) (Target, error) {
 	if !ok || !isScheme(scheme) {
 		return Target{}, errors.New("target: it must begin with the name of an engine and ://")
 	}
-	t := Target{Engine: scheme}
+	t := Target{Engine: cmp.Or(Family(scheme), scheme)}
 	rest, options, _ := strings.Cut(rest, "?")
 	if strings.Contains(options, "@") {
 		return Target{}, errors.New("target: there is an @ after the ?; write ? in a password as %3F, @ in an option as %40")

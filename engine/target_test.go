@@ -107,3 +107,12 @@ func TestSecretHidesFromEveryVerb(t *testing.T) {
 		t.Errorf("JSON shows it: %s %v", text, err)
 	}
 }
+
+// The name of a product is as good as its engine's.
+func TestATargetMayNameAProduct(t *testing.T) {
+	for text, want := range map[string]string{"mariadb://a@h:1/d": "mysql", "cassandra://h:1": "cql", "mysql://h:1": "mysql", "http://h:1": "http", "nosuch://h:1": "nosuch"} {
+		if got, err := engine.ParseTarget(text); err != nil || got.Engine != want {
+			t.Errorf("%s: %q, %v, want %q", text, got.Engine, err, want)
+		}
+	}
+}

@@ -94,10 +94,6 @@ type Secret struct {
 }
 
 var (
-	// engines are what a cluster may name, engines themselves and their products, by the engine of each.
-	engines = map[string]string{
-		"mysql": "mysql", "mariadb": "mysql", "rds-mysql": "mysql", "cql": "cql", "cassandra": "cql", "scylladb": "cql", "singlestore": "singlestore",
-	}
 	validNode = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 	validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
@@ -134,7 +130,7 @@ func Parse(name string, data []byte) (*Inventory, error) {
 	var ps document.Problems
 	for name, c := range inv.Clusters {
 		c.Product = c.Engine
-		if of := engines[c.Engine]; of != "" {
+		if of := engine.Family(c.Engine); of != "" {
 			c.Engine = of
 		}
 		inv.Clusters[name] = c
@@ -158,8 +154,12 @@ func (c Cluster) check(name string, n *document.Node, ps *document.Problems) {
 	if !validName.MatchString(name) {
 		ps.Add(n, n.Errorf("cluster name %q, expected lower-case letters, digits and hyphens, at most 40", name))
 	}
-	if engines[c.Product] == "" {
-		ps.Add(n, document.UnknownName(n.Get("engine"), "engine", document.SortedKeys(engines)))
+	if engine.Family(c.Product) == "" {
+		refusal := document.UnknownName(n.Get("engine"), "engine", engine.Products())
+		if meant := engine.Meant(c.Product); meant != "" {
+			refusal = refusal.WithHint("write engine: %s", meant)
+		}
+		ps.Add(n, refusal)
 	}
 	refuseEmpty(n.Get("user"), "the name of the account that Plimsoll logs in as", ps)
 	if !slices.Contains(cluster.Environments(), c.Environment) {

@@ -44,6 +44,7 @@ func TestAProductNamesItsEngine(t *testing.T) {
 func TestAnEngineThatDoesNotExistIsRefusedWithItsPlace(t *testing.T) {
 	for wrote, want := range map[string]string{
 		"mariab": `plimsoll.yaml:4:13: unknown engine "mariab", expected cassandra, cql, mariadb, mysql, rds-mysql, scylladb or singlestore (did you mean "mariadb"?)`,
+		"Aurora": `plimsoll.yaml:4:13: unknown engine "Aurora", expected cassandra, cql, mariadb, mysql, rds-mysql, scylladb or singlestore (write engine: mysql)`,
 		"http":   `plimsoll.yaml:4:13: unknown engine "http", expected cassandra, cql, mariadb, mysql, rds-mysql, scylladb or singlestore`,
 	} {
 		if _, err := Parse("plimsoll.yaml", []byte(strings.Replace(text, "engine: mysql", "engine: "+wrote, 1))); err == nil || err.Error() != want {

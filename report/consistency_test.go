@@ -116,7 +116,7 @@ var contradictions = [][2]string{
 	{`no fall of throughput was found[^;]*; no rise of p99 response`, `this dip`}, // only errors rose
 	{`no dip was found`, `this dip`},
 	{`were all as before after`, `not as before`},
-	{`were all as before after`, `this dip was not over`},
+	{`were all as before after`, `this dip, which was not over`},
 	{`were not as before within`, `no dip was found`},
 	{`no dip was found`, `as before after|as before each of`},
 	{`stayed as before`, `this dip|throughput fell|p99 response rose`},

@@ -76,12 +76,12 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 	case d.Usual && len(effects) > 0:
 		what = "this rise"
 	case d.Usual && d.Errors > 0:
-		what = "this stretch with errors"
+		what = "this stretch"
 	}
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
-		text += "; " + what + " was not over within the " + took + " that followed" + joined(d) + "."
+		text += " in " + what + ", which was not over within the " + took + " that followed" + joined(d) + "."
 	} else {
-		text += "; " + what + " lasted " + took + joined(d) + "."
+		text += " in " + what + ", which lasted " + took + joined(d) + "."
 	}
 	return text + u.through(d)
 }
@@ -136,9 +136,11 @@ func factor(ratio float64) string {
 
 // dipTable lists every dip of the run's disturbances.
 func (u *run) dipTable() table {
-	t := table{Title: "Each time the service was affected", Corner: "at", Columns: []string{"of", "during", "throughput", "p99 response", "errors", "lasted"}, Words: true}
+	t := table{Title: "Each time the service was affected", Corner: "at", Columns: []string{"of", "during", "dip throughput", "dip p99 response", "errors", "lasted"}, Words: true}
+	pieces := false
 	for _, p := range u.Phases {
 		for _, d := range p.Dips {
+			pieces = pieces || len(d.Pieces) > 0
 			var depth, rise entry
 			if depth.Value = "as before"; !d.Usual {
 				depth.Value, depth.Spread = writeEstimate(quantity.Share, d.Depth)
@@ -166,6 +168,13 @@ func (u *run) dipTable() table {
 			})
 			t.Rows = append(t.Rows, u.pieceRows(d)...)
 		}
+	}
+	if len(t.Rows) == 0 {
+		return t
+	}
+	t.Note = "A dip is counted from its first affected second to its last, wherever the phase begins and ends: its throughput and p99 response are of these seconds against the baseline, those of the phases above are of whole phases."
+	if pieces {
+		t.Note += " A row with ↳ has the worst second of what went on then."
 	}
 	return t
 }

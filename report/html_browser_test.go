@@ -74,6 +74,19 @@ func TestBrowserDrawsThePage(t *testing.T) {
 	}
 }
 
+// The narrowest telephones have 320 pixels: no verdict's word reaches out of them.
+func TestBrowserFitsTheNarrowestWindow(t *testing.T) {
+	b := browser.New(t)
+	for name, r := range samples() {
+		b.Open("file://"+writePage(t, r), browser.Look{Width: 320, Height: 640, Phone: true})
+		b.Eval(openAll, nil)
+		var wide []string
+		if b.Eval(fmt.Sprintf(wider, 320), &wide); len(wide) > 0 {
+			t.Errorf("%s: wider than the window: %v", name, wide)
+		}
+	}
+}
+
 func TestBrowserColours(t *testing.T) {
 	b := browser.New(t)
 	file := writePage(t, samples()["comparison"])

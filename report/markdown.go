@@ -123,7 +123,7 @@ func (m *markdown) claims(v result.Verdict) {
 	m.linef("| | expected | found | interval | margin | needs |\n|---|---|--:|--:|--:|---|")
 	for _, f := range shownClaims(v) {
 		unit := quantity.Unit(f.Unit)
-		found, interval := "not judged", ""
+		found, interval := "no estimate", ""
 		if judged(f) {
 			found = unit.Format(f.Estimate)
 			if !exact(f) {

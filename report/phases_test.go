@@ -130,7 +130,7 @@ func TestALongDipIsToldByItsPieces(t *testing.T) {
 	}
 	u := run{Start: at(0), Phases: []result.Phase{{Name: "cql/add-node", From: at(40), Dips: []result.Dip{d}}}}
 	plain := func(s string) string { return strings.ReplaceAll(s, "\u202f", " ") }
-	want := "from 0:42 on, 2.0 s after it began, during the first checks: p99 2.5× of the baseline; this rise lasted 58 s." +
+	want := "from 0:42 on, 2.0 s after it began, during the first checks: p99 2.5× of the baseline in this rise, which lasted 58 s." +
 		" The worst seconds: the first checks p99 6.4× at 0:43; join p99 11.2× and 3 errors at 1:14."
 	if got := plain(u.dip(u.Phases[0], d)); got != want {
 		t.Errorf("%s\nwant %s", got, want)
@@ -150,11 +150,11 @@ func TestOnlyErrorsAreNoDip(t *testing.T) {
 	}}
 	u := run{Start: at}
 	p := result.Phase{Name: "own/change", From: at}
-	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors; this stretch with errors lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
+	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors in this stretch, which lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	d.Usual = false
-	if got := u.dip(p, d); !strings.Contains(got, "; this dip lasted") {
+	if got := u.dip(p, d); !strings.Contains(got, " in this dip, which lasted") {
 		t.Errorf("a fall: %s", got)
 	}
 	d.Took, d.Seconds, d.Worse, d.Recovered = 3*time.Second, 3, 2, at.Add(3*time.Second)

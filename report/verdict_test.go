@@ -25,7 +25,7 @@ func TestSentence(t *testing.T) {
 			"Measured 19.0 ms, with 99 % confidence between 17.0 ms and 22.0 ms: the margin of 20 ms lies inside."},
 		{analyze.JudgedClaim{Estimate: 0, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 0, as expected."},
 		{analyze.JudgedClaim{Estimate: 3, Low: 3, High: 3, Confidence: 1, Margin: 0, Op: "==", Unit: "count"}, "Found 3; expected was exactly 0."},
-		{analyze.JudgedClaim{Estimate: math.NaN(), Low: -inf, High: inf, Confidence: 1, Margin: 1}, "Not judged: there is no estimate."},
+		{analyze.JudgedClaim{Estimate: math.NaN(), Low: -inf, High: inf, Confidence: 1, Margin: 1}, "There is no estimate: too little was measured."},
 		{analyze.JudgedClaim{Estimate: 18412, Low: 18412, High: 18412, Confidence: 1, Margin: 20000, Op: "<", Unit: "ms", Of: analyze.OfWrites},
 			"The longest time from one acknowledged write to the next was 18 s; expected was less than 20 s."},
 		{analyze.JudgedClaim{Confidence: 1, Margin: 20000, Op: "<", Unit: "ms", Of: analyze.OfService},

@@ -165,13 +165,14 @@ const notJudged analyze.Answer = "NOT JUDGED"
 
 // shownClaims are the findings as a page shows them.
 func shownClaims(v result.Verdict) []analyze.JudgedClaim {
-	all := slices.Clone(v.Claims)
-	for i := range all {
-		if f := &all[i]; v.Verdict == analyze.CouldNotRun && f.Verdict == analyze.Inconclusive && !judged(*f) {
+	v.Claims = slices.Clone(v.Claims)
+	v.MarkNotJudged()
+	for i := range v.Claims {
+		if f := &v.Claims[i]; f.NotJudged {
 			f.Verdict, f.Needs = notJudged, ""
 		}
 	}
-	return all
+	return v.Claims
 }
 
 func claims(v result.Verdict) []claim {
@@ -190,7 +191,7 @@ func sentence(f analyze.JudgedClaim) string {
 	case f.Verdict == notJudged:
 		return "Not judged: the trial could not run."
 	case !judged(f):
-		return "Not judged: there is no estimate."
+		return "There is no estimate: too little was measured."
 	case math.IsInf(f.Low, 0) || math.IsInf(f.High, 0):
 		return fmt.Sprintf("Measured %s, too briefly to say how sure that is; the margin is %s.", value, margin)
 	case f.Of != "":
@@ -228,7 +229,7 @@ func untilAsBefore(f analyze.JudgedClaim) string {
 }
 
 // judged tells findings that have an estimate from those of which nothing was measured.
-func judged(f analyze.JudgedClaim) bool { return f.Confidence > 0 && !math.IsNaN(f.Estimate) }
+func judged(f analyze.JudgedClaim) bool { return result.Judged(f) }
 
 func exact(f analyze.JudgedClaim) bool { return f.Low == f.Estimate && f.High == f.Estimate }
 

@@ -41,6 +41,7 @@ func OpenHead(dir string) (*Result, error) {
 	case err != nil:
 		return nil, err
 	}
+	r.Verdict.MarkNotJudged() // also in what an earlier release wrote
 	return r, nil
 }
 

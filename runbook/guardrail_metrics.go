@@ -30,6 +30,11 @@ func MetricsOf(when string) []string {
 	return names
 }
 
+// LoadMetrics are the names under which the guardrails of a run in a trial find the metrics of its load.
+func LoadMetrics() []string {
+	return []string{"throughput", "error_share", "errors", "p50", "p95", "p99"}
+}
+
 // NamesBaseline tells whether an expression holds something against what it was before the change.
 func NamesBaseline(when string) bool {
 	tree, err := parser.Parse(when)

@@ -55,14 +55,18 @@ func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.C
 	}
 	f.Observed = action.Facts{"member": true, "host_id": is.Host}
 	if is.Part == engine.Leaving {
+		f.Observed["leaving"] = true
+		if !is.Up && died(ctx, n) {
+			return f, action.FactsHold{Err: v.diedBefore(n, *is)}
+		}
 		return f, v.orderly(ctx, n)
 	}
 	if err := tooled(n); err != nil {
 		return f, err
 	}
 	if !is.Up {
-		return f, &hint.PermanentError{Reason: fmt.Sprintf("the ring sees %s as %s: a node that is down cannot stream its ranges to the others", n.Name, named(*is)),
-			Advice: fmt.Sprintf("start it, or replace it: cql/replace-node -i dead=%s. If this run has begun, its cluster is released for that by plimsoll runbook cancel RUN --leave REASON", n.Name)}
+		return f, action.FactsHold{Err: &hint.PermanentError{Reason: fmt.Sprintf("the ring sees %s as %s: a node that is down cannot stream its ranges to the others", n.Name, named(*is)),
+			Advice: fmt.Sprintf("start it, or replace it: cql/replace-node -i dead=%s. If this run has begun, its cluster is released for that by plimsoll runbook cancel RUN --leave REASON", n.Name)}}
 	}
 	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
 		return f, err
@@ -110,6 +114,9 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 	if was == nil {
 		return nil
 	}
+	if !was.Up && died(ctx, n) {
+		return v.diedBefore(n, *was)
+	}
 	is, err := mode(ctx, n)
 	if err != nil {
 		return err
@@ -125,10 +132,10 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 		select {
 		case err = <-ordered:
 			ordered = heard // it was heard; the others hear of the end in a moment
+			if err != nil {
+				return r.whatOthersSay(ctx, n, *was, err)
+			}
 		default:
-		}
-		if err != nil {
-			break
 		}
 		if v, err = r.await(ctx, n.Name, c); err != nil {
 			break
@@ -152,6 +159,46 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 		return err
 	}
 	return errors.Join(err, <-ordered)
+}
+
+// whatOthersSay is what came of an order to leave that failed, by the nodes that stay: one that died in its middle, or at its end, can tell
+// nobody. They are asked until they have noticed its death, if it does not answer. A node that answers has refused.
+func (r *ring) whatOthersSay(ctx context.Context, n cluster.Node, was engine.Member, failed error) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		v, err := r.view(limited, n.Name)
+		is, still := v.Find(was.Host)
+		switch {
+		case err != nil:
+		case !still:
+			return nil
+		case !is.Up:
+			return v.diedBefore(n, is)
+		}
+		if _, err := mode(limited, n); err == nil && !died(limited, n) {
+			return failed
+		}
+		if poll.Rest(limited, often) != nil {
+			return failed
+		}
+	}
+}
+
+// died tells whether a node's server does not run, by the word of its machine.
+func died(ctx context.Context, n cluster.Node) bool {
+	if n.Server == nil {
+		return false
+	}
+	running, err := n.Server.Running(ctx)
+	return err == nil && !running
+}
+
+// diedBefore says that a node has not left, by the node that was asked: its server died, or hangs, before it had.
+func (v view) diedBefore(n cluster.Node, is engine.Member) error {
+	return &hint.PermanentError{Reason: fmt.Sprintf("node %s does not answer and has not left: %s still sees it as a member, %s, which owns its ranges", n.Name, v.node, named(is)),
+		Advice: fmt.Sprintf("start it, then plimsoll runbook resume RUN decommissions it again; if it does not start any more, replace it: cql/replace-node -i dead=%s. "+
+			"Its cluster is released for that by plimsoll runbook cancel RUN --leave REASON", n.Name)}
 }
 
 // leaves tells by its mode whether a node leaves, or has left.

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/internal/poll"
 )
@@ -22,7 +23,10 @@ type drain struct {
 	AcceptUnavailable string `yaml:"accept_unavailable" doc:"Keyspaces, separated by commas, that may be without a quorum of their replicas while the node is away. Default: none."`
 }
 
-var _ action.Undoer = (*drain)(nil)
+var (
+	_ action.Undoer = (*drain)(nil)
+	_ action.Passer = (*drain)(nil)
+)
 
 func (d *drain) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}
@@ -93,6 +97,31 @@ func (d *drain) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (ac
 	}
 	_, err = tool(ctx, n, "drain")
 	return nil, err
+}
+
+// Passed finds that the node was restarted since, and that the others have it as up.
+func (d *drain) Passed(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return err
+	}
+	if is, err := mode(ctx, n); err != nil || is != "NORMAL" {
+		return cmp.Or(err, fmt.Errorf("node %s is at %s", n.Name, is))
+	}
+	r, err := ringOf(ctx, on)
+	if err != nil {
+		return err
+	}
+	v, err := r.around(ctx, n)
+	if err != nil {
+		return err
+	}
+	if is := v.member(n); is == nil {
+		return stranger(n)
+	} else if !is.Up || is.Part != engine.Normal {
+		return fmt.Errorf("the ring sees node %s as %s", n.Name, named(*is))
+	}
+	return nil
 }
 
 // Undo restarts the node: a drained one can do nothing else. Then it waits until the others have it as up: what is taken back next may

@@ -124,3 +124,42 @@ func TestANodeThatFailedToLeave(t *testing.T) {
 		}
 	})
 }
+
+// A node that dies while it leaves can tell nobody whether it has left: the others can.
+func TestOthersTellWhetherANodeThatDiedHasLeft(t *testing.T) {
+	for _, left := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{part: engine.Normal, mode: "NORMAL"}
+			on := s.on(s.node(true))
+			r := &ring{cluster: on}
+			r.nodes, _ = on.List(t.Context())
+			s.onOrder = func() error { // within moments the others hear of it
+				s.part, s.notRunning = engine.Leaving, true
+				s.later(8*time.Second, func() {
+					if s.down = "b"; left {
+						s.part = ""
+					}
+				})
+				return errors.New("Failed to connect to '127.0.0.1:7199' - ConnectException: 'Connection refused'.")
+			}
+			err := leave(aDay(t), r, r.nodes[0], listening(new([]string)))
+			if left {
+				if err != nil {
+					t.Errorf("it has left: %v", err)
+				}
+				return
+			}
+			const says = "node n2 does not answer and has not left: n1 still sees it as a member, 10.0.0.2 (DL), which owns its ranges"
+			refused(t, err, says, "start it, then plimsoll runbook resume RUN decommissions it again")
+			refused(t, leave(aDay(t), r, r.nodes[0], listening(new([]string))), says, "start it") // resumed
+			f, err := (&decommission{Node: "n2"}).Check(t.Context(), on.ReadOnly())
+			refused(t, err, says, "start it")
+			if hold := (action.FactsHold{}); !errors.As(err, &hold) || f.Observed["leaving"] != true || f.Observed["host_id"] != "b" {
+				t.Errorf("observed %v, %v", f.Observed, err)
+			}
+			if len(s.orders) != 1 {
+				t.Errorf("ordered %q", s.orders)
+			}
+		})
+	}
+}

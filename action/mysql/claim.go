@@ -19,13 +19,14 @@ import (
 type ClusterLock struct {
 	cluster *cluster.Cluster
 	locks   locks
-	primary string // on which the claim was written last
-	alone   bool   // orders that other processes had given were ended
+	primary string            // on which the claim was written last
+	alone   bool              // orders that other processes had given were ended
+	numbers map[string]string // the server_id of nodes on which a claim was written, by their names
 }
 
 // NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
 func NewClusterLock(on *cluster.Cluster) *ClusterLock {
-	m := &ClusterLock{cluster: on, locks: locks{unheard: unheard, held: map[string]engine.Session{}}}
+	m := &ClusterLock{cluster: on, locks: locks{unheard: unheard, held: map[string]engine.Session{}}, numbers: map[string]string{}}
 	on.Keep(&m.locks)
 	return m
 }
@@ -62,21 +63,21 @@ func (m *ClusterLock) claim(ctx context.Context, c action.Claim) error {
 		}
 	}
 	if !c.Held {
-		if _, _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+		if _, _, err := m.lookAt(ctx, m.leading(ctx), c, primary.Name); err != nil {
 			return err
 		}
 		if err := m.unlocked(ctx, c); err != nil {
 			return err
 		}
 	}
-	err = m.take(ctx, c)
+	err = m.take(ctx, c, primary.Name)
 	if engine.ClassOf(err) == engine.Missing {
 		err = m.cluster.Execute(ctx, "", []string{
 			"CREATE DATABASE IF NOT EXISTS plimsoll", makeClaims,
 			"INSERT IGNORE INTO plimsoll.claim VALUES (1, '', '', 0, '2000-01-01', '2000-01-01')",
 		}, func(int) {})
 		if err == nil {
-			err = m.take(ctx, c)
+			err = m.take(ctx, c, primary.Name)
 		}
 	}
 	switch {
@@ -93,7 +94,7 @@ func (m *ClusterLock) claim(ctx context.Context, c action.Claim) error {
 // sameSince refuses a run that slept while another may have made this primary: another that took the locks of a cluster without a primary
 // writes its claim only once there is one.
 func (m *ClusterLock) sameSince(ctx context.Context, c action.Claim, primary string) error {
-	if _, _, err := m.lookAt(ctx, m.leading(ctx), c); err != nil {
+	if _, _, err := m.lookAt(ctx, m.leading(ctx), c, primary); err != nil {
 		return err
 	}
 	if err := m.locks.kept(ctx); err != nil {
@@ -109,7 +110,11 @@ func (m *ClusterLock) sameSince(ctx context.Context, c action.Claim, primary str
 // errDemoted says that the primary became read only under us, and that who may write there all the same does not.
 var errDemoted = errors.New("it is read-only")
 
-func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
+func (m *ClusterLock) take(ctx context.Context, c action.Claim, primary string) error {
+	holder, err := m.signed(ctx, c.Holder, primary)
+	if err != nil {
+		return err
+	}
 	// Who had the cluster before takes it anew only if nobody else has taken it since: their claim, or what is left of it, is older.
 	free := "run = ''"
 	mayBreak := "FALSE"
@@ -126,7 +131,7 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim) error {
 	// since comes first: MySQL assigns from left to right, and run is compared before it changes.
 	update := fmt.Sprintf(`UPDATE plimsoll.claim SET since = IF(run = %s, since, UTC_TIMESTAMP(6)), run = %s, holder = %s, epoch = %d, expires = UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND
 		WHERE id = 1 AND @@GLOBAL.read_only = 0 AND (%s OR run = %s AND epoch <= %d OR %s)`,
-		admin.Text(c.Run), admin.Text(c.Run), admin.Text(c.Holder), c.Epoch, c.For/time.Microsecond, free, admin.Text(c.Run), c.Epoch, mayBreak)
+		admin.Text(c.Run), admin.Text(c.Run), admin.Text(holder), c.Epoch, c.For/time.Microsecond, free, admin.Text(c.Run), c.Epoch, mayBreak)
 	if err := m.cluster.Execute(ctx, "", []string{update}, func(int) {}); err != nil {
 		return err
 	}
@@ -191,7 +196,7 @@ func (m *ClusterLock) lock(ctx context.Context, c action.Claim) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	answered, silent, err := m.lookAt(ctx, names(nodes), c)
+	answered, silent, err := m.lookAt(ctx, names(nodes), c, "")
 	if err == nil && len(answered) == 0 {
 		return fmt.Errorf("cluster %s: no node answers: %w", c.Cluster, silent)
 	}

@@ -48,7 +48,7 @@ func TestAClaimWaitsForANodeThatHangsOnlyAMoment(t *testing.T) {
 		m := NewClusterLock(on)
 		look := func() time.Duration {
 			began := time.Now()
-			if answered, silent, err := m.lookAt(t.Context(), names(nodes), action.Claim{Cluster: "c", Run: "r1"}); err != nil || len(answered) > 0 || silent == nil {
+			if answered, silent, err := m.lookAt(t.Context(), names(nodes), action.Claim{Cluster: "c", Run: "r1"}, ""); err != nil || len(answered) > 0 || silent == nil {
 				t.Errorf("answered %v, %v, %v", answered, silent, err)
 			}
 			return time.Since(began)

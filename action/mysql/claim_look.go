@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,22 +16,29 @@ import (
 	"plimsoll/engine"
 )
 
-// lookAt compares the claim with what each of some nodes has of it, and says who answered, and why the others did not.
-func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim) (answered []string, silent, err error) {
-	found, troubles, answers := make([]error, len(nodes)), make([]error, len(nodes)), make([]bool, len(nodes))
+// lookAt compares the claim with what each of some nodes has of it, and says who answered, and why the others did not. primary is the node that
+// leads, among them or not: where it tells what it has, a claim counts elsewhere only if it was written there, on a server that takes writes. A
+// replica that has lost its source keeps the copy of one that was removed long ago. "": nobody leads, and whatever a node has counts.
+func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim, primary string) (answered []string, silent, err error) {
+	if primary != "" && !slices.Contains(nodes, primary) {
+		nodes = append(slices.Clip(nodes), primary)
+	}
+	rows, troubles, answers := make([][]string, len(nodes)), make([]error, len(nodes)), make([]bool, len(nodes))
 	m.each(ctx, nodes, func(ctx context.Context, i int) bool {
-		row, err := m.cluster.Row(ctx, nodes[i], readClaim)
-		if err == nil && len(row) == 6 {
-			found[i] = m.compare(c, row)
-		}
-		if answers[i] = err == nil || engine.ClassOf(err) == engine.Missing; !answers[i] { // Missing: no run has ever claimed this one
-			troubles[i] = err
+		rows[i], troubles[i] = m.cluster.Row(ctx, nodes[i], readClaimAndPlace)
+		if answers[i] = troubles[i] == nil || engine.ClassOf(troubles[i]) == engine.Missing; answers[i] { // Missing: no run has ever claimed this one
+			troubles[i] = nil
 		}
 		return answers[i]
 	})
+	led := primary != "" && answers[slices.Index(nodes, primary)]
+	found := make([]error, len(nodes))
 	for i, node := range nodes {
 		if answers[i] {
 			answered = append(answered, node)
+		}
+		if row := rows[i]; len(row) == 7 && (!led || node == primary || row[5] == "0" && row[6] != copied) {
+			found[i] = m.compare(c, row[:6])
 		}
 	}
 	return answered, errors.Join(troubles...), cmp.Or(found...)
@@ -111,7 +119,7 @@ func since(row []string) time.Duration {
 
 // claimed says who has a cluster, from a row of the table with its times as distances from the server's now.
 func claimed(cluster string, row []string) *action.ClaimedError {
-	e := &action.ClaimedError{Cluster: cluster, Run: row[0], Holder: row[1]}
+	e := &action.ClaimedError{Cluster: cluster, Run: row[0], Holder: unsigned(row[1])}
 	e.Since = time.Now().Add(-since(row))
 	if micros, err := strconv.ParseInt(row[4], 10, 64); err == nil && micros > 0 {
 		e.Expired, e.Silent = true, time.Duration(micros)*time.Microsecond
@@ -129,7 +137,11 @@ func (m *ClusterLock) Look(ctx context.Context, cluster string) error {
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	answered, silent, err := m.lookAt(ctx, names(nodes), action.Claim{Cluster: cluster})
+	primary, err := m.cluster.Primary(ctx)
+	if err != nil {
+		primary.Name = ""
+	}
+	answered, silent, err := m.lookAt(ctx, names(nodes), action.Claim{Cluster: cluster}, primary.Name)
 	if err == nil && len(answered) == 0 {
 		return silent
 	}

@@ -502,6 +502,80 @@ func until(ctx context.Context, t *testing.T, otherwise string, so func() bool) 
 	}
 }
 
+// claimsThatAreCopies has the replica n2 lose its source while a run has the cluster: the copy of the claim stays there when the run has given the
+// cluster back. It is nobody's while the primary answers, and counts while the primary does not.
+func claimsThatAreCopies(t *testing.T, on *cluster.Cluster) {
+	t.Helper()
+	ctx, m := t.Context(), NewClusterLock(on)
+	n1, err := on.Node(ctx, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n2, err := on.Node(ctx, "n2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n2.Server.Start(ctx); err != nil { // other tests may have left it stopped
+		t.Fatal(err)
+	}
+	on.RolesChanged()
+	first := action.Claim{Cluster: "c", Run: "r5", Holder: "here", Epoch: 1, For: time.Minute}
+	if err := m.Claim(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	until(ctx, t, "the claim did not reach the replica", func() bool {
+		row, err := on.Row(ctx, "n2", readClaim)
+		return err == nil && len(row) == 6 && row[0] == "r5"
+	})
+	version, err := on.Value(ctx, "n2", "SELECT VERSION()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loses, opens := []string{"STOP REPLICA", "RESET REPLICA ALL"}, "SET GLOBAL read_only = OFF"
+	if strings.Contains(version, "MariaDB") {
+		loses = []string{"STOP SLAVE", "RESET SLAVE ALL"}
+	}
+	if err := on.Execute(ctx, "n2", loses, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	on.RolesChanged()
+	var claimed *action.ClaimedError
+	if err := m.Look(ctx, "c"); !errors.As(err, &claimed) || claimed.Run != "r5" || claimed.Holder != "here" {
+		t.Errorf("while the run has the cluster: %v", err)
+	}
+	if err := m.Clear(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	other := action.Claim{Cluster: "c", Run: "r6", Holder: "there", Epoch: 1, For: time.Minute}
+	for _, tell := range []string{"SELECT 1", opens} { // it still refuses writes, and it takes them
+		if err := on.Execute(ctx, "n2", []string{tell}, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		on.RolesChanged()
+		if row, err := on.Row(ctx, "n2", readClaim); err != nil || len(row) != 6 || row[0] != "r5" {
+			t.Fatalf("n2 has the claim %v, %v", row, err)
+		}
+		if err := m.Look(ctx, "c"); err != nil {
+			t.Errorf("after %s: the claim of a run that has given the cluster back: %v", tell, err)
+		}
+		second := NewClusterLock(on)
+		if err := errors.Join(second.Claim(ctx, other), second.Clear(ctx, other)); err != nil {
+			t.Errorf("after %s: the next run is refused: %v", tell, err)
+		}
+	}
+	if err := errors.Join(on.Execute(ctx, "n2", []string{"SET GLOBAL read_only = ON"}, func(int) {}), n1.Server.Stop(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	on.RolesChanged()
+	if err := m.Look(ctx, "c"); !errors.As(err, &claimed) || claimed.Run != "r5" {
+		t.Errorf("while the primary cannot be asked: %v", err)
+	}
+	if err := n1.Server.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	on.RolesChanged()
+}
+
 // claimsApart tries it on servers that have nothing to do with one another, of which now one, now another is taken for the
 // primary. The replica n2 of a MariaDB becomes such a server.
 func claimsApart(t *testing.T, on *cluster.Cluster) {

@@ -111,6 +111,44 @@ func conform(t *testing.T, on *cluster.Cluster) {
 	}
 }
 
+// restartPasses restarts a replica: nothing is left of it once the replica answers and replicates, and it is said when it does not.
+func restartPasses(t *testing.T, on *cluster.Cluster) {
+	t.Helper()
+	restart, _ := action.Find(action.Servers(), "server.restart")
+	task := actiontest.Bind(t, restart, `{node: n2}`)
+	f, err := task.Check(t.Context(), on.ReadOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := task.Act(t.Context(), on, action.Call{Before: f.Observed, Progress: func(float64, string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := func() error { return task.(action.Passer).Passed(t.Context(), on.ReadOnly(), output) }
+	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	until(limited, t, "something is left of a restart", func() bool { return passed() == nil })
+	dialect := func(word string) string {
+		if version, err := on.Value(t.Context(), "n2", "SELECT VERSION()"); err == nil && strings.Contains(version, "MariaDB") {
+			return word + " SLAVE"
+		}
+		return word + " REPLICA"
+	}
+	if err := on.Execute(t.Context(), "n2", []string{dialect("STOP")}, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := passed(); err == nil || !strings.Contains(err.Error(), "node n2 does not replicate from") {
+		t.Errorf("a replica that replicates no more: %v", err)
+	}
+	if err := on.Execute(t.Context(), "n2", []string{dialect("START")}, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	output["before"] = output["process"]
+	if err := passed(); err == nil || !strings.Contains(err.Error(), "still runs as process") {
+		t.Errorf("one that was not restarted: %v", err)
+	}
+}
+
 // conformStart puts server.start through its suite, and leaves n2 stopped.
 func conformStart(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
@@ -172,6 +210,7 @@ func TestOnMariaDB(t *testing.T) {
 	outlives(t, on)
 	leavesWhatWasSetSince(t, on)
 	leavesAPoolThatWasResizedSince(t, on)
+	putsBackWhatChangedAlong(t, on, false)
 	refuses(t, on, `{name: max_conections, value: 80}`, "max_connections")
 	away := asTarget(t, on)
 	refuses(t, away, `{name: max_connections, value: 80, persist: also}`, "SET PERSIST")
@@ -190,7 +229,9 @@ func TestOnMariaDB(t *testing.T) {
 		})
 	}
 	keepsOverARestart(t, on)
+	restartPasses(t, on)
 	conformStart(t, on)
+	claimsThatAreCopies(t, on)
 	claimsApart(t, on)
 }
 
@@ -211,6 +252,7 @@ func TestOnMySQL(t *testing.T) {
 	outlives(t, on)
 	leavesWhatWasSetSince(t, on)
 	leavesAPoolThatWasResizedSince(t, on)
+	putsBackWhatChangedAlong(t, on, true)
 	refuses(t, on, `{name: innodb_flush_log_at_trx_commit, value: 3}`, "would use 2")
 	refuses(t, on, `{name: back_logg, value: 77, persist: only}`, "back_log")
 	refusesAct(t, on, backLog, "only after a restart", "persist: only")
@@ -226,6 +268,7 @@ func TestOnMySQL(t *testing.T) {
 			})
 		})
 	}
+	claimsThatAreCopies(t, on)
 }
 
 // TestServersOfMySQL restarts, stops, kills and freezes servers for most of its time, beside what is done to those of TestOnMySQL.
@@ -233,6 +276,7 @@ func TestServersOfMySQL(t *testing.T) {
 	t.Parallel()
 	on := newLab(t, "mysql", 2)
 	keepsOverARestart(t, on)
+	restartPasses(t, on)
 	conformStart(t, on)
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -82,6 +82,9 @@ func (v *variable) Check(ctx context.Context, on *cluster.Cluster) (action.Check
 }
 
 func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	if err := v.refuseOneForAll(ctx, on); err != nil {
+		return action.CheckResult{}, err
+	}
 	if err := secret.Refuse(variableName(v.Name), "the given value", v.Value); err != nil {
 		return action.CheckResult{}, err
 	}
@@ -111,6 +114,14 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 		f.Observed["value"], f.Intended["value"] = shown, v.Value
 		if !c.SameValue(v.Name, v.Value, shown) {
 			f.State = action.Needed
+			along, err := v.along(ctx, c)
+			if err != nil {
+				return f, err
+			}
+			maps.Copy(f.Observed, along)
+			if name := variableName(v.Name); name == "super_read_only" && isOn(v.Value) && along["read_only"] != nil {
+				f.Intended["read_only"] = "ON"
+			}
 			if err := v.changesLive(ctx, on, db); err != nil {
 				return f, err
 			}
@@ -137,6 +148,21 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 		}
 	}
 	return f, nil
+}
+
+// refuseOneForAll refuses the number by which servers of a cluster are told apart: a replica ignores every change that carries its own.
+func (v *variable) refuseOneForAll(ctx context.Context, on *cluster.Cluster) error {
+	if variableName(v.Name) != "server_id" {
+		return nil
+	}
+	nodes, err := on.List(ctx)
+	if err != nil || len(nodes) < 2 {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: "server_id must differ on all servers of a cluster: a replica ignores every change that carries its own number", Whole: true,
+		Advice: "write a number of its own into the option file of each server, then plimsoll runbook run mysql/rolling-restart --cluster " + hint.Quoted(on.Name),
+	}
 }
 
 // valid refuses, as far as the server tells it beforehand, a value that the variable does not take, and says what the server rounds one to.
@@ -223,6 +249,11 @@ func (v *variable) shown(ctx context.Context, on *cluster.Cluster) (action.Facts
 		if out["value"], err = c.Setting(ctx, v.Name); err != nil {
 			return nil, err
 		}
+		along, err := v.along(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, along)
 	}
 	if v.later() {
 		k, err := v.keeper(ctx, on, db)
@@ -304,135 +335,4 @@ func (v *variable) refuseLive(ctx context.Context, on *cluster.Cluster, db engin
 		advice = "write it into the server's option file, then " + restart
 	}
 	return &hint.PermanentError{Reason: needs.Error(), Advice: advice}
-}
-
-// Undo puts back what the first check saw, on the server that it saw it on. A value that was changed since stays, and the other is put back.
-func (v *variable) Undo(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	node, err := c.ActedOn(v.Node)
-	if err != nil {
-		return err
-	}
-	at := v.on(node)
-	since, err := at.changedSince(ctx, on, c)
-	if err != nil {
-		return err
-	}
-	ours := func(fact string) bool {
-		return !slices.ContainsFunc(since, func(s setSince) bool { return s.fact == fact })
-	}
-	if ours(valueFact) {
-		if err := at.putBackValue(ctx, on, c); err != nil {
-			return err
-		}
-	}
-	if ours(persistedFact) {
-		if err := at.putBackPersisted(ctx, on, c); err != nil {
-			return err
-		}
-	}
-	return at.remains(since)
-}
-
-// The facts of a variable that are put back, each for itself.
-const (
-	valueFact     = "value"
-	persistedFact = "persisted"
-)
-
-// setSince is a value that was changed after the step had set it.
-type setSince struct{ fact, now, left, before string }
-
-// what says for people which value it is.
-func (s setSince) what() string {
-	if s.fact == persistedFact {
-		return "persisted value"
-	}
-	return "value"
-}
-
-// changedSince are the values that were changed since: what is there now is neither what the act left nor what was there before.
-func (v *variable) changedSince(ctx context.Context, on *cluster.Cluster, c action.Call) ([]setSince, error) {
-	if len(c.Output) == 0 { // the act did not end: nobody knows what it left
-		return nil, nil
-	}
-	_, settings, err := v.open(ctx, on)
-	if err != nil {
-		return nil, err
-	}
-	shown, err := v.shown(ctx, on)
-	if err != nil {
-		return nil, err
-	}
-	var all []setSince
-	for _, fact := range []string{valueFact, persistedFact} {
-		before, noted := c.Before[fact].(string)
-		left, told := c.Output[fact].(string)
-		now, _ := shown[fact].(string)
-		if noted && told && now != before && now != left &&
-			!settings.SameValue(v.Name, before, now) && !settings.SameValue(v.Name, left, now) && !settings.SameValue(v.Name, v.Value, now) {
-			all = append(all, setSince{fact, v.told(now), v.told(left), v.told(before)})
-		}
-	}
-	return all, nil
-}
-
-// remains is how an undo ends that has left these as they are.
-func (v *variable) remains(since []setSince) error {
-	if len(since) == 0 {
-		return nil
-	}
-	if len(since) == 1 {
-		s := since[0]
-		return action.ChangedSince(fmt.Sprintf("the %s of %s of node %s", s.what(), v.Name, v.Node), s.now, s.left, s.before)
-	}
-	var each []string
-	for _, s := range since {
-		each = append(each, fmt.Sprintf("the %s is %s; this run changed it to %s, and it was %s before", s.what(), s.now, s.left, s.before))
-	}
-	return &action.Remains{What: fmt.Sprintf("%s of node %s", v.Name, v.Node),
-		Why: "somebody has changed it since, or a restart did, and the undo left it so: " + strings.Join(each, "; ")}
-}
-
-// told says in words that a value is kept nowhere, and of one that may be a secret no more than that.
-func (v *variable) told(value string) string {
-	switch {
-	case value == notKept:
-		return "unset"
-	case secret.Of(variableName(v.Name), value):
-		return "a value that may hold a secret"
-	}
-	return value
-}
-
-func (v *variable) putBackValue(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	before, ok := c.Before[valueFact].(string)
-	if !ok {
-		return nil
-	}
-	if err := v.mayOpen(ctx, on, c, before); err != nil {
-		return err
-	}
-	return v.set(ctx, on, persistNo, before)
-}
-
-func (v *variable) putBackPersisted(ctx context.Context, on *cluster.Cluster, c action.Call) error {
-	before, ok := c.Before[persistedFact].(string)
-	if !ok {
-		return nil
-	}
-	if err := v.mayOpen(ctx, on, c, before); err != nil {
-		return err
-	}
-	if before != notKept {
-		return v.set(ctx, on, persistOnly, before)
-	}
-	db, _, err := v.open(ctx, on)
-	if err != nil {
-		return err
-	}
-	k, err := v.keeper(ctx, on, db)
-	if err != nil {
-		return err
-	}
-	return k.forget(ctx, variableName(v.Name))
 }

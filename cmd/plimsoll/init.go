@@ -72,7 +72,8 @@ func newInitInventory(c console.Streams) *cobra.Command {
 	s := start{}
 	var addresses []string
 	cmd := &cobra.Command{
-		Use: "inventory [FILE]", Short: "Write an inventory with one cluster", Args: console.Some(0, 1),
+		Use: "inventory [FILE]", Short: "Write an inventory with one cluster, or add a cluster to an inventory", Args: console.Some(0, 1),
+		Long:    "Write an inventory with one cluster. If the file is there already, the cluster is added to it, and all else in it stays as it is.",
 		Example: "  plimsoll init inventory --address db1.example:3306 --address db2.example:3306 --environment staging",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if product := catalog.Products()[s.Product]; !cmd.Flags().Changed("address") && product.Engine != nil && product.Engine.Name() == "cql" {
@@ -127,16 +128,17 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 			return console.UsageError{Text: "an inventory of these flags would not be valid, and nothing is written: " + err.Error(), Hint: "plimsoll init inventory --help"}
 		}
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
+	said := file + " written"
+	switch err := writeNew(file, text.Bytes()); {
+	case errors.Is(err, fs.ErrExist) && kind == "inventory":
+		if err := addCluster(c, file, t, s); err != nil {
+			return err
+		}
+		said = "Cluster " + s.Name + " added to " + file
+	case errors.Is(err, fs.ErrExist):
 		return console.UsageError{Text: file + " exists already, and is left as it is", Hint: "name another file"}
-	}
-	if err != nil {
+	case err != nil:
 		return hint.Missing(fmt.Errorf("write %s: %w", file, err), "create the folder first: mkdir -p "+hint.Quoted(filepath.Dir(file)))
-	}
-	_, err = f.Write(text.Bytes())
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
 	}
 	typed := hint.Quoted(file)
 	next := map[string]string{
@@ -150,8 +152,18 @@ func writeStart(c console.Streams, kind, file string, s start) error {
 	if kind == "inventory" && filepath.Base(file) != inventory.File { // no command finds it by itself
 		next += hint.Flags("--inventory", file)
 	}
-	fmt.Fprintf(c.Prose(), "%s written. Next: %s\n", file, next)
+	fmt.Fprintf(c.Prose(), "%s. Next: %s\n", said, next)
 	return nil
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(file string, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 // onlyCluster is the cluster of the inventory, where it has one alone and that is of an engine; else a person chooses.

@@ -45,7 +45,7 @@ func TestWhoBeganARunInProductionIsToldWhoApproves(t *testing.T) {
 	run := runOn(t, "orders", "asking")
 	how := "plimsoll runbook approve " + run + " --step go"
 	out, _, _ := typed(t, "runbook", "status", run)
-	if strings.Contains(out, how+" approves it") || strings.Contains(out, "approve RUN") || !strings.Contains(out, "another person approves") || !strings.Contains(out, how) {
+	if strings.Contains(out, how+" approves it") || strings.Contains(out, "approve RUN") || !strings.Contains(out, "another person must approve step go:") || !strings.Contains(out, how) {
 		t.Errorf("status says %s", out)
 	}
 	if !strings.Contains(out, ", waiting for approval\n") || !regexp.MustCompile(`(?m)^  go +waiting for approval`).MatchString(out) {
@@ -55,7 +55,7 @@ func TestWhoBeganARunInProductionIsToldWhoApproves(t *testing.T) {
 	says(t, 0, `"status": "asking"`, "runbook", "status", "--json")
 	says(t, 0, "", "runbook", "cancel", run, "--undo", "--yes")
 	said := <-ended
-	if i := strings.Index(said, "waits for approval"); i < 0 || !strings.Contains(said[i:], "another person approves") || strings.Contains(said, "\n         plimsoll runbook approve") {
+	if i := strings.Index(said, "waits for approval"); i < 0 || !strings.Contains(said[i:], "another person must approve step go:") || strings.Contains(said, "\n         plimsoll runbook approve") {
 		t.Errorf("the run says %s", said)
 	}
 	says(t, 0, "cancelled, nothing was changed", "runbook", "status", run)

@@ -38,11 +38,31 @@ func serverError(packet []byte) error {
 	case code == prevented && !slices.Contains([]string{"", "--read-only", "--super-read-only", "--innodb-read-only", "--transaction-read-only"}, option(e.Text)):
 		e.Kind = engine.Denied
 	case code == 1845 || code == 1846:
-		e.Do = "this server cannot change the table by this algorithm: choose ALGORITHM=COPY; mysql/alter-table takes -i algorithm=COPY, and -i algorithm=online, by which the table is written meanwhile"
+		e.Instead = clauseFor(e.Text)
+		e.Do = "write " + e.Instead + ", with which this server makes the change"
 	case code == 1046:
 		e.Do = "write DATABASE.TABLE (the tables of a trial's workload are in the database plimsoll), or name the database: database: NAME of the cluster in plimsoll.yaml, or --target mysql://USER@HOST:3306/DATABASE"
 	}
 	return e
+}
+
+// clauses are those of an ALTER TABLE as the messages of 1845 and 1846 name them, in any language: first the one that is refused, last the one to try.
+var clauses = regexp.MustCompile(`\b(ALGORITHM|LOCK)=([A-Z]+(?:/[A-Z]+)*)`)
+
+// clauseFor is the clause that the server says to try; of several algorithms the one that locks least. A copy can always be made.
+func clauseFor(text string) string {
+	all := clauses.FindAllStringSubmatch(text, -1)
+	if len(all) < 2 {
+		return "ALGORITHM=COPY"
+	}
+	last := all[len(all)-1]
+	values := strings.Split(last[2], "/")
+	for _, least := range []string{"INSTANT", "NOCOPY", "INPLACE", "NONE", "SHARED"} {
+		if slices.Contains(values, least) {
+			return last[1] + "=" + least
+		}
+	}
+	return last[1] + "=" + values[0]
 }
 
 // prevented is the code of a statement that an option of the server does not let through: which one, its message alone says.

@@ -68,12 +68,23 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// Who chose an algorithm that a server has not for a change is told which others there are.
-func TestARefusedAlgorithmNamesTheOthers(t *testing.T) {
-	for _, code := range []uint16{1845, 1846} {
+// Who chose an algorithm or a lock that a server has not for a change is told which one the server says to try; of several, the one that locks least.
+func TestARefusedAlgorithmNamesTheOneToTry(t *testing.T) {
+	for _, c := range []struct {
+		code       uint16
+		text, want string
+	}{
+		{1845, "ALGORITHM=INPLACE is not supported for this operation. Try ALGORITHM=COPY.", "ALGORITHM=COPY"},
+		{1846, "ALGORITHM=INSTANT is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY.", "ALGORITHM=COPY"},
+		{1846, "ALGORITHM=INSTANT is not supported. Reason: Need to rebuild the table. Try ALGORITHM=COPY/INPLACE.", "ALGORITHM=INPLACE"},
+		{1846, "ALGORITHM=INSTANT is not supported. Reason: INNODB_ONLINE. Try ALGORITHM=NOCOPY", "ALGORITHM=NOCOPY"},
+		{1846, "LOCK=NONE is not supported. Reason: Fulltext index creation requires a lock. Try LOCK=SHARED.", "LOCK=SHARED"},
+		{1846, "ALGORITHM=INSTANT wird nicht unterstützt. Grund: x. Versuchen Sie ALGORITHM=INPLACE", "ALGORITHM=INPLACE"},
+		{1845, "ALGORITHM=INSTANT is not supported", "ALGORITHM=COPY"},
+	} {
 		var e *engine.Error
-		if err := serverError(errorPacket(code, "#0A000ALGORITHM=INSTANT is not supported")); !errors.As(err, &e) || !strings.Contains(e.Hint(), "-i algorithm=COPY") {
-			t.Errorf("%d: %v, hint %q", code, err, e.Hint())
+		if err := serverError(errorPacket(c.code, "#0A000"+c.text)); !errors.As(err, &e) || e.Instead != c.want || !strings.Contains(e.Hint(), c.want) {
+			t.Errorf("%s: instead %q, hint %q, want %s", c.text, e.Instead, e.Hint(), c.want)
 		}
 	}
 }

@@ -204,7 +204,7 @@ func percent(v float64) string {
 		return Number(v) + space + "%"
 	case a < 9.95:
 		return strconv.FormatFloat(v, 'f', 1, 64) + space + "%"
-	case a > 99 && a < 100: // what is missing to 100 matters, in two digits
+	case a > 99 && 100-a > 1e-6 && a < 100: // what is missing to 100 matters, in two digits, unless it is no more than how numbers are rounded
 		decimals := 1 - int(math.Floor(math.Log10(100-a)))
 		return trim(strconv.FormatFloat(v, 'f', decimals, 64)) + space + "%"
 	default:

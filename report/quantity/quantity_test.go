@@ -46,6 +46,8 @@ func TestFormat(t *testing.T) {
 		{Share, 0.99, "99 %"},
 		{Share, 0.998, "99.8 %"},
 		{Share, 0.99967, "99.967 %"},
+		{Share, 0.9999999, "99.99999 %"},
+		{Share, 0.99999999999999986, "100 %"}, // the mean of many ones
 		{Share, 1, "100 %"},
 		{Share, 0.0004, "0.0400 %"},
 		{Share, 0, "0 %"},

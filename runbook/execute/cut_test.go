@@ -106,6 +106,12 @@ func TestAnOwnerWhoSleptBetweenIntentAndActDoesNotAct(t *testing.T) {
 	if st.Status() != "parked" || b.read("a") != "" || len(b.events(run, journal.Intended)) != 1 || len(b.events(run, journal.Cut)) != 1 {
 		t.Fatalf("status %q, %d cuts", st.Status(), len(b.events(run, journal.Cut)))
 	}
+	if cut := b.events(run, journal.Cut)[0].Text(); !strings.Contains(cut, "it did not begin: another run took the cluster") || strings.Contains(cut, "repeated") {
+		t.Errorf("of a step that never goes on it is said: %s", cut)
+	}
+	if !strings.Contains(st.Why, "run theirs") || !strings.HasSuffix(st.Why, "; this run has changed nothing") {
+		t.Errorf("parked: %s", st.Why)
+	}
 	// Theirs ends. What this one planned is of another cluster now: it does not go on by itself, and can be given up.
 	b.Observe = nil
 	givenBackBy(t, shared, "theirs")

@@ -37,7 +37,10 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 			return nil, nil
 		}
 		if i := nextUnbegun(r); i != nil {
-			return &journal.Event{Kind: journal.Cut, Step: i.Key, Reason: "it did not begin: " + reason}, nil
+			return unbegunEvent(r, i.Key, reason), nil
+		}
+		if past(r.held.Lost()) {
+			reason += standing(r.state)
 		}
 		return parkedEvent(r, reason), nil
 	}
@@ -108,11 +111,43 @@ func claimRefusedEvent(r *runner) *journal.Event {
 // nextUnbegun is a step whose intent this process wrote and which it has not begun: nothing is half-done there.
 func nextUnbegun(r *runner) *journal.Step {
 	for _, i := range r.state.Items {
-		if i.Phase == journal.StepActing && r.written[i.Intent] && r.jobs[i.Key] == nil {
+		if i.Phase == journal.StepActing && r.written[i.Intent] && r.jobs[i.Key] == nil && !r.stopped[i.Key] {
 			return i
 		}
 	}
 	return nil
+}
+
+// unbegunEvent takes the intent of a step back that was not begun.
+func unbegunEvent(r *runner, step, reason string) *journal.Event {
+	return &journal.Event{Kind: journal.Cut, Step: step, Nothing: true, Past: past(r.held.Lost()), Reason: "it did not begin: " + reason}
+}
+
+// standing says, of a run that another took the cluster from, what it leaves behind: as the end of a sentence.
+func standing(s *journal.State) string {
+	var done, begun []string
+	for _, i := range s.Items {
+		switch {
+		case !i.Acts || s.Looks(i):
+		case i.Phase == journal.StepDone, i.Phase == journal.StepVerifying:
+			done = append(done, i.Key)
+		case i.Phase == journal.StepUndoing:
+			begun = append(begun, "the undo of step "+i.Key)
+		default:
+			begun = append(begun, "step "+i.Key)
+		}
+	}
+	said := ""
+	if len(begun) > 0 {
+		said += "; " + strings.Join(begun, ", ") + " had begun before, and goes on no further: what it had changed until then stands"
+	}
+	if len(done) > 0 {
+		said += "; what stays done: " + strings.Join(done, ", ")
+	}
+	if said == "" {
+		return "; this run has changed nothing"
+	}
+	return said
 }
 
 // guardrailEvent tells that a guardrail begins or ends to hold the run.
@@ -304,6 +339,9 @@ func (r *runner) cancel() *journal.Event {
 		for _, i := range r.state.Items {
 			if a := r.assessed[i.Key]; a != nil && a.Err == nil && a.Is == journal.Untouched && i.Acts && i.Attempt <= 1 && i.Phase != journal.StepDone {
 				return untouchedEvent(i)
+			}
+			if a := r.assessed[i.Key]; a != nil && a.Err == nil && a.Is == journal.Passed && i.Phase == journal.StepVerifying {
+				return &journal.Event{Kind: journal.Verified, Step: i.Key, Output: i.Output}
 			}
 		}
 		return r.leave(stop)

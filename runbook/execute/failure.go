@@ -111,7 +111,7 @@ func classOf(err error) engine.Class {
 
 // advised is what an action advises, with the commands that it names whole: an action knows neither its run nor how its cluster is called.
 func advised(r *runner, text string) string {
-	return plan.OnCluster(journal.OfRun(text, r.journal.Run()), r.state.Header.Cluster)
+	return plan.OfRun(journal.OfRun(text, r.journal.Run()), r.state.Header, r.state.Book)
 }
 
 func retryable(r *runner, i *journal.Step, e *journal.Event) bool {

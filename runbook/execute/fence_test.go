@@ -411,6 +411,13 @@ func TestAnOwnerWhoSleptInTheMiddleOfAnActGoesOnWithNothing(t *testing.T) {
 		if st.Status() != "parked" || began != 1 || ended != 0 {
 			t.Errorf("undo %v: status %q, begun %d times, ended %d times", c.undo, st.Status(), began, ended)
 		}
+		if cut := b.events(run, journal.Cut); len(cut) > 0 {
+			t.Errorf("undo %v: of an act that was stopped in its middle it is said: %s", c.undo, cut[0].Text())
+		}
+		what := map[bool]string{false: "step a", true: "the undo of step a"}[c.undo]
+		if want := what + " had begun before, and goes on no further: what it had changed until then stands"; !strings.Contains(st.Why, "another run took the cluster") || !strings.Contains(st.Why, "run theirs") || !strings.Contains(st.Why, want) {
+			t.Errorf("undo %v: parked: %s\nwant that another run took the cluster, and that %s", c.undo, st.Why, want)
+		}
 	}
 }
 

@@ -145,6 +145,7 @@ func (r *runner) take(res result) error {
 	case r.acting.Err() != nil:
 		return nil //nolint:nilerr // the session was ended, which is told elsewhere
 	case errors.As(res.err, &taken):
+		r.stopped[res.key] = true
 		return nil //nolint:nilerr // the next look sees that it is lost, and parks; the journal goes on saying that the act was begun
 	case errors.As(res.err, &not) && r.state.Item(res.key).Phase == journal.StepUndoing: // the next session takes it back
 		if r.held.Lost() != nil {
@@ -152,7 +153,7 @@ func (r *runner) take(res result) error {
 		}
 		return not.error
 	case errors.As(res.err, &not):
-		return r.write(journal.Event{Kind: journal.Cut, Step: res.key, Reason: "it did not begin: " + not.Error()})
+		return r.write(*unbegunEvent(r, res.key, not.Error()))
 	case j.cut != "":
 		return r.write(journal.Event{Kind: journal.Cut, Step: res.key, Reason: j.cut})
 	}

@@ -43,6 +43,8 @@ type runner struct {
 	gone         bool            // its clusters, or one of them, are another's by now
 	claimRefused map[string]bool // clusters of which it was said that they no longer prolong the claim
 
+	stopped map[string]bool // steps whose act was refused to go on in its middle, since another run has a cluster of this one
+
 	assessed journal.Assessments // steps that were begun and not finished, as this session has found them
 }
 

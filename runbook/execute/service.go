@@ -121,6 +121,7 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.Close()) }()
+	waitOnce(ctx, on, all)
 	h := journal.Header{
 		Runbook: q.Book.Name, Hash: q.Book.Hash, Text: q.Book.Text, Versions: q.Book.Versions(), Inputs: inputs,
 		Cluster: on.Name, By: s.User, Known: s.Known, At: time.Now().UTC(),
@@ -177,6 +178,15 @@ func (s *Service) Prepare(ctx context.Context, q Request) (_ *Prepared, err erro
 	p.Gate, err = plan.CheckGate(ctx, s.Store, s.Rules.Gate, q.Book, h)
 	p.Header.Rehearsals = p.Gate.Passed
 	return p, err
+}
+
+// waitOnce has a plan wait for each node of its clusters once.
+func waitOnce(ctx context.Context, on *cluster.Cluster, all []string) {
+	for _, name := range all {
+		if one, err := on.Cluster(ctx, name); err == nil { // else whoever asks next says so
+			cluster.WaitOnce(ctx, one)
+		}
+	}
 }
 
 // unfit is why a runbook does not fit the cluster at all, where it does not: whoever lacks an input need not look for one then.
@@ -265,6 +275,7 @@ func (s *Service) Begin(ctx context.Context, p *Prepared) (run string, err error
 	}
 	if book.Lock == runbook.LockCluster {
 		err = s.locks().Lock(ctx, &p.Header, run, func(on *cluster.Cluster) error {
+			waitOnce(ctx, on, p.Header.AllClusters())
 			if err := samePlan(ctx, book, on, p.Header); err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func (s *Service) session(ctx context.Context, j *durable.Journal) (err error) {
 		return errors.Join(altered, fmt.Errorf("run %s: %w", j.Run(), err))
 	}
 	r := &runner{
-		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{}, claimRefused: map[string]bool{},
+		service: s, journal: j, state: st, jobs: map[string]*job{}, results: make(chan result), written: map[int]bool{}, claimRefused: map[string]bool{}, stopped: map[string]bool{},
 		outside: context.WithoutCancel(ctx),
 	}
 	if altered != nil && !givesUp(j.Order()) {
@@ -264,6 +264,9 @@ func unclaim(ctx context.Context, r *runner, name string) error {
 func parkRun(r *runner, reason string, cause error) error {
 	if r.state.Outcome.Over() {
 		return cause
+	}
+	if past(cause) {
+		reason += standing(r.state)
 	}
 	e := parkedEvent(r, reason)
 	e.Past = past(cause)

@@ -32,12 +32,12 @@ func (s *State) MayApprove(i *Step, w Message) error {
 	case own && notRequester:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by another person", s.Header.By, i.Key),
-			Advice: "the runbook demands it (not_requester); " + byAnother,
+			Advice: "the runbook demands it (not_requester): " + s.askAnother(),
 		}
 	case own && other:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and in production another person must approve", s.Header.By),
-			Advice: byAnother + "; with approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
+			Advice: s.askAnother() + ". With approvals: {by: anyone} in plimsoll.yaml, who begins a run may approve it too, from the next run on",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}
@@ -50,14 +50,27 @@ func ByAnother(s *State, i *Step) bool {
 	return i.Step.Approval != nil && i.Step.Approval.NotRequester || s.Header.Approvers == runbook.ByOther
 }
 
-// HowAnother is how that is done.
-func HowAnother(s *State) string {
-	return fmt.Sprintf("%s began the run: %s", s.Header.By, byAnother)
+// HowAnother is how that is done: what must be done, and then each of the ways in a line.
+func HowAnother(s *State, step string) string {
+	text := fmt.Sprintf("%s began the run, so another person must approve step %s:", s.Header.By, step)
+	for _, way := range s.waysOfAnother() {
+		text += "\n  - " + way
+	}
+	return text + " --step " + hint.Quoted(step)
 }
 
-// byAnother is how another person approves: the state folder of who began the run is for that account alone.
-const byAnother = "another person approves, as a user with the role approve, on the page of a plimsoll serve --web-config FILE that the account that began the run has " +
-	"started, or where runs are kept in a Postgres that both accounts use (state: {postgres: …} in plimsoll.yaml): plimsoll runbook approve RUN"
+// waysOfAnother are the two ways in which another person approves, the command last: the state folder of who began the run is for that account alone.
+func (s *State) waysOfAnother() []string {
+	return []string{
+		fmt.Sprintf("on the web page, as a user with the role approve: %s starts plimsoll serve --web-config FILE", s.Header.By),
+		"on the command line, if both accounts keep runs in one Postgres (state: in plimsoll.yaml): plimsoll runbook approve RUN",
+	}
+}
+
+// askAnother advises one of the ways.
+func (s *State) askAnother() string {
+	return "ask another person. " + strings.Join(s.waysOfAnother(), "; or ")
+}
 
 // AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
 // where the runbook says so.

@@ -15,6 +15,7 @@ const (
 	Untouched effectState = "untouched" // it is as it was before: the act was never begun, or came to nothing
 	Complete  effectState = "complete"  // it is as it was meant
 	HalfDone  effectState = "half done"
+	Passed    effectState = "passed" // it is done, and nothing of it is left: action.Passer
 )
 
 // Assessment is what a look at a step that was begun has shown.
@@ -22,6 +23,8 @@ type Assessment struct {
 	Is  effectState
 	Why string // of half done: what was seen
 	Err error  // it cannot be told
+
+	Unchecked bool // of half done: nothing was seen, since it has no check
 }
 
 // Assessments are the looks at the steps of a run, by their keys; none of a step that nobody has looked at.
@@ -52,8 +55,10 @@ const (
 func (seen Assessments) standsAfter(s *State, i *Step) (standing, string) {
 	a := seen[i.Key]
 	switch {
-	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && a.Is == Untouched:
+	case !i.Acts || s.Looks(i), a != nil && a.Err == nil && (a.Is == Untouched || a.Is == Passed):
 		return noEffect, ""
+	case i.Phase == StepDone && a != nil && a.Err != nil:
+		return inDoubt, "is done, but " + OneLine(a.Err)
 	case i.Phase == StepDone:
 		return isDone, "is done"
 	case a != nil && a.Err == nil && a.Is == Complete:
@@ -62,6 +67,9 @@ func (seen Assessments) standsAfter(s *State, i *Step) (standing, string) {
 		return wasBegun, "was begun"
 	case a.Err != nil:
 		return inDoubt, "was started, and its outcome cannot be determined: " + OneLine(a.Err)
+	}
+	if a.Unchecked {
+		return halfDone, "may have been executed: " + a.Why
 	}
 	return halfDone, "is half done: " + a.Why
 }
@@ -78,12 +86,17 @@ func (seen Assessments) Irrevocable(s *State) (*Step, string) {
 }
 
 // Effects lists the steps that have changed something that stands.
-func (seen Assessments) Effects(s *State) []string {
+func (seen Assessments) Effects(s *State) []string { return seen.effects(s, nil) }
+
+// EffectsAfter is Effects where of one of the steps was said before how it stands.
+func (seen Assessments) EffectsAfter(s *State, said *Step) []string { return seen.effects(s, said) }
+
+func (seen Assessments) effects(s *State, said *Step) []string {
 	var all []string
 	for _, i := range s.Items {
-		switch is, how := seen.standsAfter(s, i); is {
-		case noEffect:
-		case isDone, wasBegun:
+		switch is, how := seen.standsAfter(s, i); {
+		case is == noEffect:
+		case is == isDone, is == wasBegun, i == said:
 			all = append(all, i.Key)
 		default:
 			all = append(all, i.Key+" ("+how+")")
@@ -97,6 +110,14 @@ func (seen Assessments) Effects(s *State) []string {
 func (s *State) TooLate(w Message) string {
 	if w.Leave != "" || s.Book == nil {
 		return ""
+	}
+	if !w.Undo { // whether they are as they were is looked at once no step acts
+		s = Clone(s)
+		for _, i := range s.Items {
+			if Passes(s, i) {
+				i.Acts = false
+			}
+		}
 	}
 	if i, how := Assessments(nil).Irrevocable(s); i != nil {
 		return fmt.Sprintf("step %s %s, and %s: the safe way is forward, so the run continues; --leave REASON releases the cluster as it is", i.Key, how, WhyItStays(s, i, "cannot be undone"))
@@ -135,6 +156,13 @@ func (s *State) Reversible(i *Step) bool {
 	effect := task.Traits().Effect
 	stays := effect.Stays() || effect == action.Lasting && i.Phase == StepDone
 	return effect == action.None || i.Step.Undo != nil || own && !stays
+}
+
+// Passes tells whether a step may be done and leave nothing behind.
+func Passes(s *State, i *Step) bool {
+	task, err := s.Book.Bind(i.Step.Uses, i.Did)
+	_, passes := task.(action.Passer)
+	return err == nil && passes
 }
 
 // WhyItStays says of a step that is not Reversible that nobody wrote an undo for it; the word otherwise, where its action says so itself.

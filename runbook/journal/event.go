@@ -71,7 +71,7 @@ type Event struct {
 	Final     bool                `json:"final,omitempty"`   // Failed: no attempt follows
 	Asks      bool                `json:"asks,omitempty"`    // Failed: only a person can say how it stands
 	Open      bool                `json:"open,omitempty"`    // Failed: the act may still be under way
-	Nothing   bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing; Said: a check found that the step has changed nothing
+	Nothing   bool                `json:"nothing,omitempty"` // Failed: the act says that it has changed nothing; Cut: it was not begun; Said: a check found that the step has changed nothing
 	Until     time.Time           `json:"until,omitzero"`
 	Note      string              `json:"note,omitempty"`
 	Count     int                 `json:"count,omitempty"` // Asked: how many different people are still to agree
@@ -92,7 +92,7 @@ type Event struct {
 	Lasts     bool                `json:"lasts,omitempty"`   // Stuck: what the step did stays
 	Undo      bool                `json:"undo,omitempty"`    // Stopping: and undo what was done
 	Forward   bool                `json:"forward,omitempty"` // Parked: a cancellation was not taken, since what was done cannot be taken back: the way is forward
-	Past      bool                `json:"past,omitempty"`    // Parked: another run had the cluster since; this one cannot be resumed
+	Past      bool                `json:"past,omitempty"`    // Parked, Cut: another run had the cluster since; this one cannot be resumed
 	Leave     string              `json:"leave,omitempty"`   // Stopping: the reason to give the cluster back as it is
 	Outcome   Outcome             `json:"outcome,omitempty"`
 	Took      time.Duration       `json:"took,omitempty"`

@@ -20,6 +20,9 @@ func (e Event) Text() string {
 	case Intended:
 		return fmt.Sprintf("acting, attempt %d", e.Attempt)
 	case Cut:
+		if e.Past {
+			return e.Reason
+		}
 		return "interrupted, will be repeated: " + e.Reason
 	case Verified:
 		return "done"

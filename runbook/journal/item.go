@@ -130,6 +130,9 @@ func (i *Step) apply(e Event, entry durable.Entry) error {
 		}
 	case Cut:
 		i.Intent, i.Finding, i.Phase = 0, nil, StepChecking
+		if e.Nothing && i.Attempt <= 1 { // no attempt before it may have done something
+			i.Acts = false
+		}
 	case Failed:
 		i.Cause, i.Class = e.Cause, e.Class
 		i.Intent, i.Error, i.Advice, i.Asks, i.Open, i.Phase, i.Until = 0, e.Error, e.Note, e.Asks, e.Open, StepFailed, time.Time{}

@@ -23,6 +23,15 @@ type Plan struct {
 	Runbook string     `json:"runbook"`
 	Steps   []PlanStep `json:"steps"`
 	Hash    string     `json:"hash"` // of all that an approval agrees to
+
+	Makes    []action.Table `json:"-"` // the tables that its steps make
+	MakesAny bool           `json:"-"` // they may make others, which nobody can tell
+}
+
+// AbsentTable is a table that a step needs, that is not there, and that no step before it makes.
+type AbsentTable struct {
+	Table action.Table
+	Why   string // a sentence
 }
 
 // PlanStep is what one step would do.
@@ -51,6 +60,8 @@ type PlanStep struct {
 	Impossible bool `json:"-"` // that is for its inputs, whatever the cluster is like
 	Whole      bool `json:"-"` // that refuses the whole run: the steps after it are not looked at
 	Absent     bool `json:"-"` // that is for something that is not there, such as a table, a variable or a node
+
+	Lacks []AbsentTable `json:"-"`
 }
 
 // Group tells whether it stands for a rolling group whose targets are known only later.

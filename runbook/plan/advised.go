@@ -8,7 +8,10 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/hint"
+	"plimsoll/internal/document"
+	"plimsoll/runbook"
 	"plimsoll/runbook/books"
+	"plimsoll/runbook/journal"
 )
 
 // shipped is a runbook that an advice names, such as mysql/rejoin, with the inputs that it gives, unless that is a part of a command already.
@@ -39,6 +42,26 @@ func OnCluster(text, cluster string) string {
 		}
 		return command + parts[4]
 	})
+}
+
+// OfRun is OnCluster of what an action of a run advises: where that names the run's own runbook, the command has the run's inputs, but for those
+// that the advice gives.
+func OfRun(text string, h journal.Header, b *runbook.Runbook) string {
+	text = shipped.ReplaceAllStringFunc(text, func(found string) string {
+		parts := shipped.FindStringSubmatch(found)
+		if parts[2] != h.Runbook || parts[3] != "" || strings.HasPrefix(parts[1], "plimsoll") {
+			return found
+		}
+		command := parts[1] + "plimsoll runbook plan " + h.Runbook + hint.Flags("--cluster", h.Cluster)
+		for _, name := range document.SortedKeys(h.Inputs) {
+			value, usual := runbook.AsTyped(h.Inputs[name]), b.Inputs[name].Default
+			if (usual == nil || usual.Text != value) && !strings.Contains(parts[4], " -i "+name+"=") {
+				command += hint.Flags("-i", name+"="+value)
+			}
+		}
+		return command + parts[4]
+	})
+	return OnCluster(text, h.Cluster)
 }
 
 // disksOf names the cluster to each command that shows Super Disks and names none yet.

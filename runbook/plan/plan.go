@@ -64,6 +64,7 @@ func Make(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *jour
 			p.Steps[n].Unasked = p.Steps[n].Uses == "" && !p.Steps[n].Skip
 		}
 	}
+	p.Makes, p.MakesAny = made.tables, made.any
 	p.Hash = p.HashFor(st.Header)
 	return p, ctx.Err()
 }
@@ -138,7 +139,7 @@ func planStep(ctx context.Context, b *runbook.Runbook, on *cluster.Cluster, st *
 	}
 	p.State, p.Observed, p.Intended, p.Reason = f.State, f.Observed, f.Intended, f.Reason
 	if f.State == action.Needed {
-		p.Warnings = made.warnings(limited, on, task)
+		p.Warnings, p.Lacks = made.warnings(limited, on, task)
 		made.by(task)
 	}
 	if c, ok := task.(action.ApprovalDemander); ok && f.State == action.Needed {

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/runbook/journal"
 )
 
 // tablesMade are the tables that the steps before one make.
@@ -25,17 +26,21 @@ func (m *tablesMade) by(task action.Task) {
 	m.tables, m.any = append(m.tables, tables...), m.any || !known
 }
 
-// warnings are the cautions of a task, without those of a table that a step before it may make.
-func (m *tablesMade) warnings(ctx context.Context, on *cluster.Cluster, task action.Task) []string {
+// warnings are the cautions of a task, without those of a table that a step before it may make, and the tables that it lacks.
+func (m *tablesMade) warnings(ctx context.Context, on *cluster.Cluster, task action.Task) (all []string, lacks []journal.AbsentTable) {
 	cautioned, ok := task.(action.Cautioned)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	var all []string
 	for _, c := range cautioned.Cautions(ctx, on) {
-		if about := c.Table != (action.Table{}); !about || !m.any && !slices.Contains(m.tables, c.Table) {
-			all = append(all, c.Text)
+		about := c.Table != (action.Table{})
+		if about && (m.any || slices.Contains(m.tables, c.Table)) {
+			continue
+		}
+		all = append(all, c.Text)
+		if about {
+			lacks = append(lacks, journal.AbsentTable{Table: c.Table, Why: c.Text})
 		}
 	}
-	return all
+	return all, lacks
 }

@@ -9,36 +9,52 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/internal/document"
+	"plimsoll/runbook"
 	"plimsoll/trial/spec"
 )
 
-// Commands tells of commands of a timeline that name a file which is not on this machine, where they are executed. It may be made until then.
+// Commands tells of commands that name a file which is not on this machine, where they are executed. Only another command, executed before, may
+// make it: without one the trial could not run.
 func Commands(t *spec.Trial) []Foreseen {
 	var all []Foreseen
-	for _, s := range t.Timeline {
-		if s.Call == nil || !s.Call.Made || s.Call.Change != action.CommandName || s.Call.With.Get("node") != nil {
-			continue
-		}
-		run := s.Call.With.Get("run")
-		if run == nil || run.Kind != document.Scalar {
-			continue
-		}
-		file, isPath := program(run.Text)
-		if _, err := os.Stat(file); isPath && errors.Is(err, fs.ErrNotExist) {
-			all = append(all, Foreseen{
-				Of: s.Call.Name(), Why: fmt.Sprintf("there is no file %s now, as seen from the folder that Plimsoll was started in", file),
-				Do: "correct the path, or write it from the root of the file system on",
+	seen := map[string]bool{}
+	for _, c := range t.Cells {
+		made := false
+		for _, call := range c.Calls() {
+			if call.Book == nil || call.Refused != "" {
+				continue
+			}
+			runbook.EachStep(call.Book.Steps, func(s *runbook.Step) {
+				if s.Uses != action.CommandName {
+					return
+				}
+				path := absent(s)
+				if f := (Foreseen{
+					At: at(call), Of: call.Name(), Why: fmt.Sprintf("there is no file %s now, as seen from the folder that Plimsoll was started in", path),
+					Do: "correct the path, or write it from the root of the file system on", Must: !made && s.If == "",
+				}); path != "" && !seen[f.String()] {
+					seen[f.String()] = true
+					all = append(all, f)
+				}
+				made = true
 			})
 		}
 	}
 	return all
 }
 
-// program is the first word of a command, if it is the path of a file.
-func program(command string) (path string, is bool) {
-	words := strings.Fields(command)
-	if len(words) == 0 || strings.ContainsAny(words[0], "$`'\"*?~;|&<>()=") {
-		return "", false
+// absent is the file that a step's command begins with, if that is not on this machine; "" if it is, or if it is not known before the run.
+func absent(s *runbook.Step) string {
+	if s.With == nil || s.With.Get("node") != nil {
+		return ""
 	}
-	return words[0], strings.Contains(words[0], "/")
+	run := s.With.Get("run")
+	if run == nil || run.Kind != document.Scalar || strings.Contains(run.Text, "${{") {
+		return ""
+	}
+	path := action.Program(run.Text)
+	if _, err := os.Stat(path); path == "" || !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return path
 }

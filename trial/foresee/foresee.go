@@ -4,6 +4,7 @@ package foresee
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"plimsoll/cluster"
@@ -15,6 +16,7 @@ import (
 
 // Foreseen is something that is known of a trial before there is load.
 type Foreseen struct {
+	At   string `json:"at,omitempty"` // the place in a file, of what the trial's timeline or its preparation executes
 	Of   string `json:"of"`           // of what: a setting, a signal, a guardrail, the account, the lock, a runbook
 	Why  string `json:"why"`          // a sentence
 	Do   string `json:"do,omitempty"` // what to do
@@ -22,10 +24,21 @@ type Foreseen struct {
 }
 
 func (f Foreseen) String() string {
-	if f.Of == "" {
-		return f.Why
+	text := f.Why
+	for _, before := range []string{f.Of, f.At} {
+		if before != "" {
+			text = before + ": " + text
+		}
 	}
-	return f.Of + ": " + f.Why
+	return text
+}
+
+// at is the place of a call in the trial's file.
+func at(call spec.Call) string {
+	if call.At == nil || call.At.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d:%d", call.At.File, call.At.Line, call.At.Column)
 }
 
 // foreseen is a refusal of what must be otherwise.

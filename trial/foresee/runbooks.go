@@ -14,11 +14,6 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// LoadMetrics are the names under which guardrails find the metrics of a load.
-func LoadMetrics() []string {
-	return []string{"throughput", "error_share", "errors", "p50", "p95", "p99"}
-}
-
 // GuardrailsOf names the metrics of a runbook's guardrails that neither the load nor the cluster shows.
 func GuardrailsOf(rails []execute.GuardrailReading) []Foreseen {
 	var all []Foreseen
@@ -27,7 +22,7 @@ func GuardrailsOf(rails []execute.GuardrailReading) []Foreseen {
 			continue
 		}
 		for _, name := range runbook.MetricsOf(r.When) {
-			if _, shown := r.Metrics[name]; !shown && !slices.Contains(LoadMetrics(), name) {
+			if _, shown := r.Metrics[name]; !shown && !slices.Contains(runbook.LoadMetrics(), name) {
 				all = append(all, Foreseen{Of: "guardrail " + r.Name, Why: "there is no metric " + name + ", so this guardrail would hold every step", Do: "signals.csv of a result contains the names of the metrics that exist", Must: true})
 			}
 		}
@@ -49,6 +44,7 @@ const (
 // and of the first, which finds the cluster as the caller says, what its checks say.
 func RunbooksAt(ctx context.Context, t *spec.Trial, prepare func(context.Context, execute.Request) (*execute.Prepared, error), clusterName string, first Found) []Foreseen {
 	var all []Foreseen
+	needed := tablesFor(t, first)
 	for _, step := range t.Timeline {
 		call := step.Call
 		if call == nil {
@@ -59,7 +55,11 @@ func RunbooksAt(ctx context.Context, t *spec.Trial, prepare func(context.Context
 			continue
 		}
 		p, err := prepare(ctx, execute.Request{Book: call.Book, Cluster: clusterName, Inputs: call.Said})
-		all = append(all, ofPlan(t, call.Name(), p, err, first)...)
+		found := append(ofPlan(t, call.Name(), p, err, first), needed.lacking(call.Name(), p)...)
+		for n := range found {
+			found[n].At = at(*call)
+		}
+		all = append(all, found...)
 		first = Changed
 	}
 	return all

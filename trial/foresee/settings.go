@@ -63,8 +63,12 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 					all = append(all, Foreseen{Of: a.of, Why: r.String()})
 				}
 			}
-			if err != nil && (a.own || !onlyAtStart(err)) {
+			switch {
+			case err == nil:
+			case a.own || !onlyAtStart(err):
 				all = append(all, foreseen(t, a.of, err))
+			default:
+				all = append(all, misspelt(a.of, err)...)
 			}
 		}
 	}
@@ -76,6 +80,16 @@ func SettingsOfLab(ctx context.Context, t *spec.Trial, parts spec.Parts, deps la
 func onlyAtStart(err error) bool {
 	var reserved *engine.Reserved
 	return engine.ClassOf(err) == engine.Missing || errors.As(err, &reserved)
+}
+
+// misspelt notes a variable that is no option of the program where one is like it. The server itself is asked before the load: not every variable is
+// an option too.
+func misspelt(of string, err error) []Foreseen {
+	var refused *engine.RefusedSetting
+	if engine.ClassOf(err) != engine.Missing || !errors.As(err, &refused) || refused.Near == "" {
+		return nil
+	}
+	return []Foreseen{{Of: of, Why: err.Error() + " among its options (did you mean " + refused.Near + "?)", Do: "the trial asks the server itself before the load, and could not run without the variable"}}
 }
 
 // asking is what a server's program is asked about at once.

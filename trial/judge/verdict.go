@@ -75,6 +75,7 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 	if v.Verdict == analyze.Pass && len(findings) > 0 {
 		v.Reasons = append(v.Reasons, allHold(len(findings)))
 	}
+	v.MarkNotJudged()
 	return v
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,8 +62,8 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) 
 	r.observe(r.plan())
 	runErr := r.openRuns(ctx)
 	if runErr == nil {
-		runErr = tellForeseen(r, append(foresee.SettingsOfLab(ctx, t, parts, options.Lab),
-			foresee.RoomForData(ctx, t, options.Lab.Machine, options.Lab.Home)...))
+		runErr = tellForeseen(r, slices.Concat(foresee.Commands(t), foresee.SettingsOfLab(ctx, t, parts, options.Lab),
+			foresee.RoomForData(ctx, t, options.Lab.Machine, options.Lab.Home)))
 	}
 	if runErr == nil {
 		runErr = r.measure(ctx)

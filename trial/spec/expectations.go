@@ -44,7 +44,7 @@ func (t *Trial) compileExpectations(parts Parts) error {
 		ps.Add(e.At, err)
 		t.Expectations = append(t.Expectations, all...)
 	}
-	ps.Add(t.Document, checkGuardrails(t, c.Signals))
+	ps.Add(t.Document, checkGuardrails(t, t.engines(parts)))
 	return ps.Err()
 }
 

@@ -116,6 +116,7 @@ in the timeline or in ` + "`prepare`" + ` of the trial or of a variant. It is ex
 SQL and commands need no runbook: ` + "`run: {sql: \"DELETE FROM plimsoll.sbtest1 WHERE id < 1000\"}`" + `, or a list of statements, on the primary or
 ` + "`on: n2`" + `; ` + "`run: {command: \"./purge.sh\"}`" + `. ` + "`as: purge`" + ` names the phase. You can also run any action by its name with its inputs:
 ` + "`{run: sql.execute, with: {statements: [\"…\"]}}`" + `. The workload's tables are in the database ` + "`plimsoll`" + `. These do not count as rehearsals.
+The trial ends before its load, as COULD NOT RUN, if a command names a file that is not there or a plain statement a table that is not there, unless what the trial executes before may make it.
 
 | key | what |
 |---|---|

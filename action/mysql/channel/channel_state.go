@@ -53,12 +53,17 @@ func (s *server) state(ctx context.Context, channel string) (*admin.Channel, err
 // from is the channel by which a server follows another; nil if it does not.
 func (s *server) from(ctx context.Context, source *server) (*admin.Channel, error) {
 	all, err := s.states(ctx)
+	return channelFrom(all, source), err
+}
+
+// channelFrom is that of some channels of a server by which it follows another; nil if there is none.
+func channelFrom(all []admin.Channel, source *server) *admin.Channel {
 	for i := range all {
 		if all[i].Source == source.address() {
-			return &all[i], err
+			return &all[i]
 		}
 	}
-	return nil, err
+	return nil
 }
 
 func (s *server) address() string { return net.JoinHostPort(s.host, s.port) }

@@ -20,12 +20,13 @@ var compareRows = action.Action{
 }
 
 type compare struct {
-	Source    string        `yaml:"source,required" doc:"The node whose rows count as correct."`
-	Node      string        `yaml:"node,required" doc:"The node to compare: a replica of it."`
-	Databases []string      `yaml:"databases" doc:"The databases. Default: all that the channel replicates."`
-	Chunk     int           `yaml:"chunk" doc:"How many rows are hashed at once. Default 1000."`
-	Hold      time.Duration `yaml:"hold" doc:"The longest time for which the last doubtful rows may be locked on the source until the replica has caught up; writers of these rows wait for that time. Default 10s."`
-	Otherwise verdict       `yaml:"on_difference" doc:"fail, or report: the step succeeds, and output.different says how many rows differ. Default fail."`
+	Source      string        `yaml:"source,required" doc:"The node whose rows count as correct."`
+	Node        string        `yaml:"node,required" doc:"The node to compare: a replica of it."`
+	Databases   []string      `yaml:"databases" doc:"The databases. Default: all that the channel replicates."`
+	Chunk       int           `yaml:"chunk" doc:"How many rows are hashed at once. Default 1000."`
+	Hold        time.Duration `yaml:"hold" doc:"The longest time for which the last doubtful rows may be locked on the source until the replica has caught up; writers of these rows wait for that time. Default 10s."`
+	UnlessMoved bool          `yaml:"unless_moved" doc:"Whether there is nothing to compare where the writes have moved already: node accepts writes, and source refuses them and replicates from it. Default false."`
+	Otherwise   verdict       `yaml:"on_difference" doc:"fail, or report: the step succeeds, and output.different says how many rows differ. Default fail."`
 }
 
 type verdict string
@@ -56,9 +57,21 @@ func (c *compare) Traits() action.Traits {
 	return action.Traits{Effect: action.None, Repeatable: true}
 }
 
-// Check has nothing to look at: it is asked for because nobody knows.
-func (c *compare) Check(context.Context, *cluster.Cluster) (action.CheckResult, error) {
-	return action.CheckResult{State: action.Needed, Intended: action.Facts{"compare": c.Node + " with " + c.Source}}, nil
+// Check looks at nothing but where the writes are, if that matters: a comparison is asked for because nobody knows.
+func (c *compare) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	f := action.CheckResult{State: action.Needed, Intended: action.Facts{"compare": c.Node + " with " + c.Source}}
+	if !c.UnlessMoved {
+		return f, nil
+	}
+	s, err := (&cutover{From: c.Source, To: c.Node}).look(ctx, on)
+	if err != nil {
+		return f, err
+	}
+	defer s.close()
+	if s.moved() && s.backward != nil {
+		f.State, f.Reason = action.Satisfied, fmt.Sprintf("nothing is compared: the writes have moved already, %s accepts them, and %s replicates from it", s.to.name, s.from.name)
+	}
+	return f, nil
 }
 
 func (c *compare) Act(ctx context.Context, on *cluster.Cluster, call action.Call) (action.Facts, error) {
@@ -154,10 +167,13 @@ func (o outcome) facts() action.Facts {
 	}
 }
 
-// Verify has nothing more to look at than whether a comparison was made.
-func (c *compare) Verify(_ context.Context, _ *cluster.Cluster, output action.Facts) error {
-	if output["tables"] == nil {
-		return errors.New("nothing was compared")
+// Verify has nothing more to look at than whether a comparison was made, or was not needed.
+func (c *compare) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {
+	if output["tables"] != nil {
+		return nil
 	}
-	return nil
+	if f, err := c.Check(ctx, on); err != nil || f.State == action.Satisfied {
+		return err
+	}
+	return errors.New("nothing was compared")
 }

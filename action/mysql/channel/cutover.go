@@ -47,7 +47,32 @@ func (c *cutover) Traits() action.Traits {
 	return action.Traits{Effect: action.Irreversible, Repeatable: true}
 }
 
+// answerTime bounds what looks at the two servers, or completes a cut-over, where max_gap is shorter: a server that hangs must not keep the run, and
+// with it the cluster, until the deadline of its step.
+const answerTime = 30 * time.Second
+
+// within bounds a context by answerTime, or by max_gap where that is longer.
+func (c *cutover) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	within := max(c.MaxGap, answerTime)
+	return context.WithTimeoutCause(ctx, within, fmt.Errorf("%s or %s does not answer within %v", c.From, c.To, within))
+}
+
+// outOfTime names the bound in place of what it cut off.
+func outOfTime(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	f, err := c.check(ctx, on)
+	return f, outOfTime(ctx, err)
+}
+
+func (c *cutover) check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
 	s, err := c.look(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
@@ -69,7 +94,28 @@ func (c *cutover) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if f.Reason, err = restarts(ctx, s.from, s.to); err != nil {
 		return f, err
 	}
+	if err := s.refuseSources(); err != nil {
+		return f, err
+	}
 	return f, c.possible(ctx, s)
+}
+
+// refuseSources refuses a cut-over from a server that replicates itself, before anything acts: the way back would take the place of its
+// source, an undo would remove it, and what comes from there would not reach the new server any more.
+func (s *serverPair) refuseSources() error {
+	if s.fromStill || !s.toStill {
+		return nil // it is in its middle, where the source is the way back
+	}
+	for _, c := range s.sources {
+		if c.Source == s.to.address() && !c.Runs() {
+			continue // prepared by an attempt that was given up
+		}
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s replicates from %s itself: the way back would take the place of that source, no undo would restore it, and what comes from there would not reach %s any more", s.from.name, c.Source, s.to.name),
+			Advice: fmt.Sprintf("if %[1]s does not need that source, execute %[2]s on %[1]s, then plimsoll runbook resume RUN", s.from.name, strings.Join(append(s.from.Stop(c.Name), s.from.Forget(c.Name)...), "; ")),
+		}
+	}
+	return nil
 }
 
 // possible refuses a cut-over that would lose something.
@@ -146,6 +192,14 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 		return nil, err
 	}
 	defer s.close()
+	if err := s.refuseSources(); err != nil {
+		return nil, err
+	}
+	return c.carryOut(ctx, on, call, s)
+}
+
+// carryOut is Act, from how the two servers stand.
+func (c *cutover) carryOut(ctx context.Context, on *cluster.Cluster, call action.Call, s *serverPair) (action.Facts, error) {
 	if err := c.possible(ctx, s); err != nil {
 		return nil, err
 	}
@@ -178,12 +232,14 @@ func (c *cutover) Act(ctx context.Context, on *cluster.Cluster, call action.Call
 		out["gap_seconds"] = gap.Seconds()
 	}
 	call.Progress(0.9, "completing")
+	ctx, cancel := c.within(ctx)
+	defer cancel()
 	if todo, err := restarts(ctx, s.from, s.to); err != nil {
-		return out, err
+		return out, outOfTime(ctx, err)
 	} else if todo != "" {
 		out[action.Next] = todo
 	}
-	return out, c.complete(ctx, s)
+	return out, outOfTime(ctx, c.complete(ctx, s))
 }
 
 // move is the stretch in which nobody writes. If it fails before the new server takes writes, the old one does again.

@@ -87,6 +87,11 @@ func (c *cutover) Undo(ctx context.Context, on *cluster.Cluster, call action.Cal
 		}
 	}
 	back := cutover{From: c.To, To: c.From, WayBack: true, MaxGap: c.MaxGap}
-	_, err = back.Act(ctx, on, call)
+	reversed, err := back.look(ctx, on)
+	if err != nil {
+		return err
+	}
+	defer reversed.close()
+	_, err = back.carryOut(ctx, on, call, reversed)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/hint"
 )
 
 func TestExternalReplicaOnMariaDB(t *testing.T) { external(newFixture(t, "mariadb", 2)) }
@@ -58,14 +59,17 @@ func external(w fixture) {
 	w.sub("cut-over, and the new server stays read-only", lockLost)
 	w.sub("cut-over, and the new server hangs", hangsAtItsOpening)
 	w.sub("cut-over, and the new server is closed by a restart", closedByARestart)
+	w.sub("cut-over from a server that replicates itself", hasSources)
 	w.tellsOfOptionFiles()
 	gap := w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
 	w.comes(ws)
 	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
 	w.Logf("there %v", gap)
+	w.comparesNothing("n1", "n2")
 	gap = w.act(cutOver, `{from: n2, to: n1, max_gap: 5m}`)
 	w.comes(ws)
 	w.Logf("and back %v", gap)
+	w.comparesNothing("n2", "n1")
 	ws.end()
 	w.kept("n1", ws)
 	w.act(compareRows, `{source: n1, node: n2, hold: 5m}`)
@@ -118,6 +122,66 @@ func lockLost(w fixture) {
 		if v := w.value(node, "SELECT @@GLOBAL.read_only"); refuses != (v != "0" && v != "OFF") {
 			w.Errorf("%s: read_only is %s", node, v)
 		}
+	}
+}
+
+// hasSources has the old server replicate itself: from a third one, by the channel that the way back would take, and from the new server. The
+// cut-over is refused and changes nothing, until what it advises is done.
+func hasSources(w fixture) {
+	const with = `{from: n1, to: n2, max_gap: 5m}`
+	third := "CHANGE MASTER TO MASTER_HOST = '127.0.0.9', MASTER_USER = 'x'"
+	if w.isMySQL() {
+		third = "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.9', SOURCE_USER = 'x'"
+	}
+	c := w.task(cutOver, with).(*cutover)
+	for source, begin := range map[string]func(*serverPair) error{
+		"127.0.0.9:3306": func(*serverPair) error { w.do("n1", third); return nil },
+		"n2": func(s *serverPair) error {
+			return errors.Join(s.prepareWayBack(w.Context()), s.from.run(w.Context(), s.forward.Name))
+		},
+	} {
+		s, err := c.look(w.Context(), w.on)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if source == "n2" {
+			source = s.to.address()
+		}
+		err = begin(s)
+		s.close()
+		if err != nil {
+			w.Fatal(err)
+		}
+		before := w.channels("n1")(w.T)
+		w.refuses(cutOver, with, "n1 replicates from "+source+" itself")
+		if after := w.channels("n1")(w.T); after != before {
+			w.Errorf("refused, and n1 replicates by %s, before by %s", after, before)
+		}
+		var refusal *hint.PermanentError
+		if _, err := c.Check(w.Context(), w.on.ReadOnly()); !errors.As(err, &refusal) {
+			w.Fatal(err)
+		}
+		w.executes(refusal.Advice)
+		if f, err := c.Check(w.Context(), w.on.ReadOnly()); err != nil || f.State != action.Needed {
+			w.Errorf("when %s is forgotten: %+v, %v", source, f, err)
+		}
+	}
+}
+
+// comparesNothing looks at the first step of a cut-over to where the writes are already: there is nothing to compare, and it says so.
+func (w fixture) comparesNothing(source, node string) {
+	w.Helper()
+	task := w.task(compareRows, `{source: `+source+`, node: `+node+`, unless_moved: true}`)
+	f, err := task.Check(w.Context(), w.on.ReadOnly())
+	if want := node + " accepts them, and " + source + " replicates from it"; err != nil || f.State != action.Satisfied || !strings.Contains(f.Reason, want) {
+		w.Errorf("found %+v, %v, want that %s", f, err, want)
+	}
+	if err := task.(action.Verifier).Verify(w.Context(), w.on.ReadOnly(), nil); err != nil {
+		w.Errorf("verify: %v", err)
+	}
+	f, err = w.task(compareRows, `{source: `+node+`, node: `+source+`, unless_moved: true}`).Check(w.Context(), w.on.ReadOnly())
+	if err != nil || f.State != action.Needed {
+		w.Errorf("the other way: %+v, %v, want that it is compared", f, err)
 	}
 }
 

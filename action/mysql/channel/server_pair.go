@@ -15,7 +15,8 @@ type serverPair struct {
 	from, to           *server
 	forward, backward  *admin.Channel // the channel on to, and that on from; nil: none
 	fromStill, toStill bool
-	toFollows          bool // anybody
+	toFollows          bool            // anybody
+	sources            []admin.Channel // all channels on from
 }
 
 func (c *cutover) look(ctx context.Context, on *cluster.Cluster) (*serverPair, error) {
@@ -34,9 +35,10 @@ func (s *serverPair) refresh(ctx context.Context) (err error) {
 	if s.forward, err = s.to.from(ctx, s.from); err != nil {
 		return err
 	}
-	if s.backward, err = s.from.from(ctx, s.to); err != nil {
+	if s.sources, err = s.from.states(ctx); err != nil {
 		return err
 	}
+	s.backward = channelFrom(s.sources, s.to)
 	follows, err := s.to.states(ctx)
 	if err != nil {
 		return err

@@ -111,6 +111,9 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if w.From == w.To {
 		return 0, &hint.PermanentError{Reason: w.To + " is the primary already", Advice: "name a replica", Whole: true}
 	}
+	if err := refuseSameID(all); err != nil {
+		return 0, err
+	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err
 	}
@@ -129,7 +132,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 			return 0, err
 		}
 		if err := (link{s, from}).refuseErrant(ctx); err != nil { // to be repointed, it would be refused when there is no way back
-			return 0, err
+			return 0, alsoWritable(p, err)
 		}
 	}
 	for _, p := range all {
@@ -142,6 +145,18 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}"}
 	}
 	return replica.Sources[0].Behind, nil
+}
+
+// alsoWritable says of a server with transactions of its own that it goes on accepting some.
+func alsoWritable(p peer, err error) error {
+	refusal := (*hint.PermanentError)(nil)
+	if !p.writable() || !errors.As(err, &refusal) {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s accepts writes%s, and %s", p.name, p.despite(), refusal.Reason),
+		Advice: fmt.Sprintf("make %s read-only at once, %s; then %s", p.name, closing, refusal.Advice),
+	}
 }
 
 func (w *checkSwitchover) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -300,6 +315,7 @@ func (p *pickReplica) Act(ctx context.Context, on *cluster.Cluster, _ action.Cal
 	}
 	out := found.facts()
 	out["received"], out["may be lost"] = found.has.String(), p.mayBeLost(on.Name, found)
+	out[action.NextFor] = p.Of
 	out[action.Next] = fmt.Sprintf("when %s is back: %s makes it a replica; until then the cluster has one server less", p.Of, p.rejoin(on.Name))
 	return out, nil
 }

@@ -42,7 +42,7 @@ func TestAReplicaThatDoesNotAnswerIsNotPassedOverInSilence(t *testing.T) {
 			if err != nil || out["node"] != "n2" || !strings.Contains(out["may be lost"].(string), c.wants) {
 				t.Errorf("output %v, %v, want n2 and that it says %q", out, err, c.wants)
 			}
-			if next, _ := out[action.Next].(string); !strings.Contains(next, "plimsoll runbook run mysql/rejoin --cluster "+on.Name+" -i node=n1 makes it a replica") {
+			if next, _ := out[action.Next].(string); !strings.Contains(next, "plimsoll runbook run mysql/rejoin --cluster "+on.Name+" -i node=n1 makes it a replica") || out[action.NextFor] != "n1" {
 				t.Errorf("what comes next: %q", next)
 			}
 		})

@@ -40,6 +40,9 @@ func (l link) mayBegin(ctx context.Context) error {
 	} else if log != "1" && log != "ON" {
 		return &hint.PermanentError{Reason: source.name() + " writes no binary log", Advice: "set log_bin: on and restart it"}
 	}
+	if err := l.refuseSameID(ctx); err != nil {
+		return err
+	}
 	if err := l.refuseErrant(ctx); err != nil {
 		return err
 	}
@@ -64,6 +67,19 @@ func (l link) mayBegin(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// refuseSameID refuses a replica that has the server id of its source.
+func (l link) refuseSameID(ctx context.Context) error {
+	mine, err := l.replica.status(ctx)
+	if err != nil {
+		return err
+	}
+	theirs, err := l.source.status(ctx)
+	if err != nil {
+		return err
+	}
+	return refuseSameID([]peer{{name: l.replica.name(), is: mine}, {name: l.source.name(), is: theirs}})
 }
 
 // refuseCircle refuses a source that replicates from the replica: that was made its primary meanwhile, and nobody would take writes.

@@ -146,6 +146,18 @@ func refusals(w fixture) {
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not n1")
 		w.follow(t, "n3", "n1")
 	})
+	w.Run("one server id for two", func(t *testing.T) {
+		w := w.of(t)
+		ctx, n3 := t.Context(), w.server("n3")
+		had, err := n3.value(ctx, admin.Global("server_id"))
+		w.must(err)
+		n1, err := w.server("n1").value(ctx, admin.Global("server_id"))
+		w.must(err)
+		w.must(n3.do(ctx, "", "SET GLOBAL server_id = "+n1))
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n1 and n3 both have server_id "+n1)
+		w.refusesAct(replicateAction, `{node: n3, source: n1}`, "both have server_id "+n1)
+		w.must(n3.do(ctx, "", "SET GLOBAL server_id = "+had))
+	})
 	w.Run("errant transactions", func(t *testing.T) {
 		w := w.of(t)
 		n3 := w.server("n3")
@@ -155,12 +167,15 @@ func refusals(w fixture) {
 		}
 		w.refusesAct(demoteAction, `{node: n1, for: n2, grace: 1s}`, "n3 accepts writes, although it is set up to replicate from ")
 		w.must(w.on.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
-		// A third server: no switchover begins that could not point it at the new primary, and it is not closed as if it had all that its source has.
+		// A third server: no switchover begins that could not point it at the new primary. It is closed, as the second that accepts writes, and what it
+		// alone has is told: it is not taken for a server that has all that its source has.
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 has")
-		w.refusesAct(repointAction, `{source: n1}`, "that n1 does not have")
-		if m, err := modeOf(t.Context(), n3); err != nil || m.refuses(n3) {
-			t.Errorf("n3 is %v, %v, want that it takes writes as before", m, err)
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 accepts writes, although it is set up to replicate from ")
+		w.refusesAct(repointAction, `{source: n1}`, "n3 accepted writes beside n1, and is read-only now: n3 has ")
+		if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) {
+			t.Errorf("n3 is %v, %v, want that it refuses writes", m, err)
 		}
+		w.refusesAct(repointAction, `{source: n1}`, "that n1 does not have") // though it is read-only already
 		w.must(setMode(t.Context(), n3, n3.refusing()))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "that n1 does not have")
 		w.refuses(replicateAction, `{node: n3}`, "that n1 does not have") // though it replicates already

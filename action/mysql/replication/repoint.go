@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/hint"
 )
 
 var repointAction = action.Action{
@@ -92,6 +93,15 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		if !follows || !n.is.ReadOnly || m.opensAgain() {
 			f.State = action.Needed
 		}
+		if follows { // it was closed by an attempt before, and what clients wrote there is there still
+			errant, err := link{s, source}.errant(ctx)
+			if err != nil {
+				return f, err
+			}
+			if len(errant) > 0 {
+				f.State = action.Needed
+			}
+		}
 	}
 	if len(loose) > 0 { // they are told of, and refuse writes after their next start too
 		f.State = action.Needed
@@ -156,36 +166,49 @@ func awaitUnfollowed(s *server, n peer) string {
 	return fmt.Sprintf("it %s, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back", n.silence(), s.name(), n.name)
 }
 
+// one makes a node follow the source. One that accepts writes refuses them first, whatever comes of the rest: it would be a second primary.
 func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) error {
 	s, err := serverOf(ctx, on, n.name)
 	if err != nil {
 		return err
 	}
+	m, err := modeOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	if !n.is.ReadOnly || m.opensAgain() { // one that was about to be opened takes writes after a restart
+		if err := setMode(ctx, s, s.refusing()); err != nil {
+			return err
+		}
+	}
+	if !n.is.ReadOnly { // clients may have written there until now
+		if err := (link{s, source}).refuseErrant(ctx); err != nil {
+			return wrote(n.name, source.name(), err)
+		}
+	}
 	follows, err := link{s, source}.runs(ctx, n.is)
 	if err != nil {
 		return err
 	}
-	if !follows {
-		if err := (link{s, source}).mayBegin(ctx); err != nil {
-			return err
-		}
-		if err := s.follow(ctx, source.asSource()); err != nil {
-			return err
-		}
+	if follows {
+		return link{s, source}.refuseErrant(ctx) // of an attempt that closed it
 	}
-	if follows && !n.is.ReadOnly { // clients may have written there
-		if err := (link{s, source}).refuseErrant(ctx); err != nil {
-			return err
-		}
-	}
-	m, err := modeOf(ctx, s)
-	if err != nil || n.is.ReadOnly && !m.opensAgain() { // one that was about to be opened takes writes after a restart
+	if err := (link{s, source}).mayBegin(ctx); err != nil {
 		return err
 	}
-	if err := setMode(ctx, s, s.refusing()); err != nil || n.is.ReadOnly {
+	return s.follow(ctx, source.asSource())
+}
+
+// wrote says of a node on which clients wrote beside the primary that they cannot any more, and how the run ends: the node cannot be made to follow.
+func wrote(node, source string, err error) error {
+	refusal := (*hint.PermanentError)(nil)
+	if !errors.As(err, &refusal) {
 		return err
 	}
-	return link{s, source}.refuseErrant(ctx) // of what was written until it was closed
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s accepted writes beside %s, and is read-only now: %s", node, source, refusal.Reason),
+		Advice: fmt.Sprintf("find these transactions in its binary log and carry over to %s what matters. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s, and mysql/add-replica -i node=%s seeds the node again", source, node),
+	}
 }
 
 // Verify holds when all that answered follow.

@@ -1,8 +1,10 @@
 package runbookcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +12,7 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/hint"
+	"plimsoll/runbook"
 	"plimsoll/runbook/journal"
 )
 
@@ -23,7 +26,8 @@ func newCancel(c console.Streams) *cobra.Command {
 		Long: `End a run. The step that is acting may finish; no other step begins. With --undo, Plimsoll undoes the steps from the last to the first.
 A step that was begun and not finished is checked first. After a step that is irreversible or has no undo the safe way is forward: the cancellation is
 refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
-done; status, plan and later runs mention it until you record that it was fixed. If another process executes the run, it receives the
+done; status, plan and later runs mention it until you record that it was fixed. A server that was restarted and is again as it was
+is nothing that stays done. If another process executes the run, it receives the
 cancellation; while another process executes runs of this state folder, this command waits until they have ended.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
 			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
@@ -67,6 +71,9 @@ cancellation; while another process executes runs of this state folder, this com
 					fmt.Fprintf(c.Err, "the process that executes the run has received the cancellation; plimsoll runbook status %s shows its progress\n", args[0])
 					return nil
 				}
+				if st.Outcome == "" {
+					fmt.Fprintf(c.Err, "no process executes run %s any more; %s\n", args[0], foundOf(st))
+				}
 				return executeRun(ctx, c, d, args[0], &journal.Command{Do: journal.DoCancel, Undo: w.Undo, Leave: w.Leave, Reason: w.Reason, Changed: changed}, asJSON)
 			})
 		},
@@ -78,6 +85,54 @@ cancellation; while another process executes runs of this state folder, this com
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print events as JSON lines, and the final state")
 	return cmd
+}
+
+// foundOf is how far a run had come, by its journal.
+func foundOf(st *journal.State) string {
+	var done, begun []string
+	for _, i := range st.Items {
+		switch {
+		case !i.Acts:
+		case i.Phase == journal.StepDone:
+			done = append(done, i.Key)
+		case i.Phase != journal.StepUndone:
+			begun = append(begun, i.Key)
+		}
+	}
+	var all []string
+	if len(done) > 0 {
+		all = append(all, "done: "+strings.Join(done, ", "))
+	}
+	if len(begun) > 0 {
+		all = append(all, "started and not finished: "+strings.Join(begun, ", "))
+	}
+	return cmp.Or(strings.Join(all, "; "), "no step had changed anything")
+}
+
+// tellCancelled says of a run that a person has cancelled what was undone, what remains, and whose the cluster is.
+func tellCancelled(c console.Streams, run string, st *journal.State) {
+	var undone, stands []string
+	for _, i := range st.Items {
+		switch {
+		case i.Phase == journal.StepUndone:
+			undone = append(undone, i.Key)
+		case i.Acts && !st.Book.Looks(i.Key):
+			stands = append(stands, i.Key)
+		}
+	}
+	slices.Reverse(undone)
+	if len(undone) > 0 {
+		fmt.Fprintf(c.Err, "undone: %s\n", strings.Join(undone, ", "))
+	}
+	switch {
+	case st.Outcome == journal.RunCancelled && len(stands) > 0:
+		fmt.Fprintf(c.Err, "%s; once that is fixed, record it: plimsoll runbook fixed %s --reason REASON\n", st.Why, run)
+	case len(stands) == 0 && len(undone) > 0 && len(st.Remainders()) == 0:
+		fmt.Fprintln(c.Err, "nothing of the run remains")
+	}
+	if st.Book.Lock == runbook.LockCluster {
+		fmt.Fprintf(c.Err, "cluster %s is released\n", st.Header.Cluster)
+	}
 }
 
 // giveBack gives back what a run that has ended still holds, as its process died before it could.

@@ -154,6 +154,9 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Status() == journal.UndoneWithRemainders && (order == nil || order.Do == journal.DoCancel):
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, st.Status())
 		tellUndone(c, st)
+		if order != nil && st.Book != nil {
+			tellCancelled(c, run, st)
+		}
 		return console.WithCode{Code: console.ExitRemainders}
 	case (st.Outcome == journal.RunUndone || st.Outcome == journal.RunCancelled) && order != nil && order.Do != journal.DoCancel:
 		fmt.Fprintf(c.Err, "run %s: %s; the run is not done\n", run, cancelledBy(st))
@@ -166,6 +169,9 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 		fmt.Fprintf(c.Err, "run %s: %s\n", run, withNothing(string(st.Outcome), st))
 		tellUndone(c, st)
 		tellNext(c, st)
+		if order != nil && order.Do == journal.DoCancel && st.Book != nil {
+			tellCancelled(c, run, st)
+		}
 		return nil
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
@@ -183,7 +189,8 @@ func tellNext(c console.Streams, st *journal.State) {
 		return
 	}
 	for _, i := range st.Items {
-		if next, is := i.Output[action.Next].(string); is {
+		said := slices.ContainsFunc(st.Remainders(), func(m journal.Remainder) bool { return !m.Undo && m.Target == i.Output[action.NextFor] })
+		if next, is := i.Output[action.Next].(string); is && !said {
 			fmt.Fprintf(c.Err, "Next: %s\n", next)
 		}
 	}

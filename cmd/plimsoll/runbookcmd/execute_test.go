@@ -150,6 +150,54 @@ func TestWhatComesNextIsSaidOfARunThatIsDone(t *testing.T) {
 	}
 }
 
+// Who cancels a run is told how far it had come, and then what was undone, what remains, and that the cluster is free.
+func TestACancellationSaysWhatItFoundAndWhatRemains(t *testing.T) {
+	const reason = "left as it is: late; what stays done: set, slow"
+	step := func(key string, phase journal.Phase, acts bool) *journal.Step {
+		return &journal.Step{Key: key, Phase: phase, Acts: acts, Step: &runbook.Step{ID: key}}
+	}
+	for name, c := range map[string]struct {
+		before, after []*journal.Step
+		outcome       journal.Outcome
+		found, said   string
+	}{
+		"undone": {
+			[]*journal.Step{step("set", journal.StepDone, true), step("slow", journal.StepActing, true), step("last", journal.StepWaiting, false)},
+			[]*journal.Step{step("set", journal.StepUndone, true), step("slow", journal.StepUndone, true), step("last", journal.StepWaiting, false)},
+			journal.RunUndone, "done: set; started and not finished: slow", "undone: slow, set\nnothing of the run remains\ncluster shop is released\n",
+		},
+		"left": {
+			[]*journal.Step{step("set", journal.StepDone, true)}, []*journal.Step{step("set", journal.StepDone, true), step("slow", journal.StepActing, true)},
+			journal.RunCancelled, "done: set", reason + "; once that is fixed, record it: plimsoll runbook fixed slow-1 --reason REASON\ncluster shop is released\n",
+		},
+		"nothing": {nil, nil, journal.RunCancelled, "no step had changed anything", "cluster shop is released\n"},
+	} {
+		if got := foundOf(&journal.State{Items: c.before}); got != c.found {
+			t.Errorf("%s: it found %q, want %q", name, got, c.found)
+		}
+		var errs bytes.Buffer
+		tellCancelled(console.Streams{Err: &errs}, "slow-1", &journal.State{
+			Header: journal.Header{Cluster: "shop"}, Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: c.outcome, Why: reason, Items: c.after,
+		})
+		if errs.String() != c.said {
+			t.Errorf("%s: %q, want %q", name, errs.String(), c.said)
+		}
+	}
+}
+
+// Of a server that a step left out is said there what is to be done about it: not a second time as what comes next.
+func TestWhatComesNextIsNotSaidTwice(t *testing.T) {
+	picked := &journal.Step{Key: "pick", Phase: journal.StepDone, Output: action.Facts{action.Next: "when n1 is back", action.NextFor: "n1"}}
+	for left, want := range map[string]string{"n1": "", "n3": "Next: when n1 is back\n"} {
+		fenced := &journal.Step{Key: "fence", Phase: journal.StepDone, Output: action.Facts{action.LeftOut: map[string]any{left: "it may accept writes"}}}
+		var errs bytes.Buffer
+		tellNext(console.Streams{Err: &errs}, &journal.State{Outcome: journal.RunDone, Items: []*journal.Step{picked, fenced}})
+		if errs.String() != want {
+			t.Errorf("%s was left out: %q, want %q", left, errs.String(), want)
+		}
+	}
+}
+
 // A step that was cut off, and is not safe to repeat, has one advice, with the command that resumes the run once.
 func TestAnInterruptedStepHasOneAdvice(t *testing.T) {
 	st := &journal.State{Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: journal.RunFailed, Items: []*journal.Step{{

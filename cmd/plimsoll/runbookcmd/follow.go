@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/cmd/plimsoll/console"
@@ -47,7 +48,7 @@ func (f *follower) event(e journal.Event, at time.Time) {
 			text = e.Step + " " + text
 		}
 		if e.Kind == journal.Asked {
-			text += "\n         " + f.answer(e.Step)
+			text += "\n         " + strings.ReplaceAll(f.answer(e.Step), "\n", "\n         ")
 		}
 		f.line.Say(at.Local().Format(time.TimeOnly) + " " + text)
 	}
@@ -68,7 +69,7 @@ func (f *follower) answer(step string) string {
 
 // howAnother is how another person than who began a run approves a step of it.
 func howAnother(run string, st *journal.State, step string) string {
-	return journal.OfRun(journal.HowAnother(st), run) + " --step " + hint.Quoted(step)
+	return journal.OfRun(journal.HowAnother(st, step), run)
 }
 
 // wait takes the right to execute runs here. While another process has it, it shows what that one does with the run; there is

@@ -1,6 +1,7 @@
 package runbookcmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,10 @@ func newHistory(c console.Streams) *cobra.Command {
 					if err := json.Unmarshal(entry.Data, &e); err != nil {
 						return fmt.Errorf("read entry %d: %w", entry.Number, err)
 					}
-					fmt.Fprintf(c.Out, "%4d %s %-9s %s\n", entry.Number, entry.At.Local().Format(time.DateTime), e.Kind, strings.Join(describe(e), " "))
+					fmt.Fprintf(c.Out, "%4d %s %-20s %s\n", entry.Number, entry.At.Local().Format(time.DateTime), inWords(e), strings.Join(describe(e), " "))
+					if e.Header != nil {
+						tellRehearsals(c.Out, "     ", *e.Header)
+					}
 				}
 				return nil
 			})
@@ -42,6 +46,26 @@ func newHistory(c console.Streams) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the entries as they are, with their hashes")
 	return cmd
+}
+
+// kinds are the words for events, for people. --json has the kinds as they are kept.
+var kinds = map[journal.Kind]string{
+	journal.Began: "run started", journal.Opened: "process started", journal.Targeted: "targets", journal.Ready: "cluster healthy", journal.Valued: "inputs",
+	journal.Checked: "checked", journal.Asked: "waiting for approval", journal.Approved: "approved", journal.Intended: "step started", journal.Acted: "step executed",
+	journal.Cut: "step interrupted", journal.Verified: "step verified", journal.Failed: "step failed", journal.Held: "paused", journal.Freed: "continued",
+	journal.Undoing: "undo started", journal.Undone: "undone", journal.Stuck: "not undone", journal.Said: "note", journal.Stopping: "cancelled",
+	journal.Parked: "process ended", journal.Ended: "run ended",
+}
+
+// inWords is what happened in an event, in a word or two.
+func inWords(e journal.Event) string {
+	switch {
+	case e.Kind == journal.Valued && e.Skip:
+		return "step skipped"
+	case e.Kind == journal.Stopping && e.Error != "":
+		return "undoing the run"
+	}
+	return cmp.Or(kinds[e.Kind], string(e.Kind))
 }
 
 // describe is the rest of an event's line.
@@ -76,6 +100,10 @@ func describe(e journal.Event) []string {
 		say(e.Finding.Reason)
 	case e.Error != "":
 		say(e.Error)
+	case len(e.Targets) > 0:
+		say(strings.Join(e.Targets, ", "))
+	case e.Kind == journal.Asked:
+		say(cmp.Or(e.Caution, e.Note))
 	case e.Outcome != "":
 		add("%s", e.Outcome)
 	}

@@ -36,10 +36,26 @@ func printGate(w io.Writer, p *execute.Prepared) {
 		fmt.Fprintln(w)
 	}
 	for _, r := range g.Passed {
-		fmt.Fprintf(w, "  %s  %s %s (%s) %s%s  %s%s\n", r.When().Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial, notFound(r.Trial))
+		fmt.Fprintf(w, "  %s%s\n", rehearsed(r), notFound(r.Trial))
 	}
 	for _, a := range g.Alike {
 		fmt.Fprintf(w, "  inputs that differ and count as the same: %s\n", a)
+	}
+}
+
+// rehearsed is a rehearsal in a line: when, on what, with which inputs, and its result.
+func rehearsed(r journal.Rehearsal) string {
+	return fmt.Sprintf("%s  %s %s (%s) %s%s  %s", r.When().Local().Format("2006-01-02 15:04"), r.Product, r.Minor, r.Topology, r.Cluster, inputsOf(r), r.Trial)
+}
+
+// tellRehearsals says which rehearsals opened the gate for a run, after what begins each of the lines; nothing of a run that needed none.
+func tellRehearsals(w io.Writer, before string, h journal.Header) {
+	if len(h.Rehearsals) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%sgate opened by %s:\n", before, countOf(len(h.Rehearsals), "rehearsal"))
+	for _, r := range h.Rehearsals {
+		fmt.Fprintf(w, "%s  %s\n", before, rehearsed(r))
 	}
 }
 

@@ -224,6 +224,7 @@ func statusOfRun(ctx context.Context, c console.Streams, d *runs.Service, run st
 	if s.Over != "" {
 		fmt.Fprintf(c.Prose(), "gate overridden: %s\n", s.Over)
 	}
+	tellRehearsals(c.Prose(), "", st.Header)
 	if s.Unfit != "" {
 		fmt.Fprintln(c.Prose(), s.Unfit)
 	}

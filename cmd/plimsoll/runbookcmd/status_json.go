@@ -10,18 +10,19 @@ import (
 
 // Status is what status --json prints of a run.
 type Status struct {
-	Run     string           `json:"run"`
-	Runbook string           `json:"runbook"`
-	Cluster string           `json:"cluster"`
-	Status  string           `json:"status"`
-	By      string           `json:"by"`
-	Begun   time.Time        `json:"begun"`
-	Plan    string           `json:"plan"`
-	Over    string           `json:"override,omitempty"`
-	Changed []string         `json:"changed,omitempty"` // the reasons why it continued with other versions of its actions
-	Now     *journal.Summary `json:"now,omitempty"`
-	Stop    string           `json:"stop,omitempty"` // the guardrail that stopped it, and what it read
-	Steps   []stepStatus     `json:"steps,omitempty"`
+	Run     string              `json:"run"`
+	Runbook string              `json:"runbook"`
+	Cluster string              `json:"cluster"`
+	Status  string              `json:"status"`
+	By      string              `json:"by"`
+	Begun   time.Time           `json:"begun"`
+	Plan    string              `json:"plan"`
+	Over    string              `json:"override,omitempty"`
+	Opened  []journal.Rehearsal `json:"rehearsals,omitempty"` // those that opened the gate
+	Changed []string            `json:"changed,omitempty"`    // the reasons why it continued with other versions of its actions
+	Now     *journal.Summary    `json:"now,omitempty"`
+	Stop    string              `json:"stop,omitempty"` // the guardrail that stopped it, and what it read
+	Steps   []stepStatus        `json:"steps,omitempty"`
 
 	Unclaimed  map[string]string   `json:"unclaimed,omitempty"`  // why a cluster has not stored its claim yet, by cluster
 	Left       []journal.Remainder `json:"left,omitempty"`       // targets that it left out
@@ -59,7 +60,7 @@ func (s stepStatus) words() string {
 func statusOf(run string, st *journal.State, now journal.Summary) Status {
 	s := Status{
 		Run: run, Runbook: st.Header.Runbook, Cluster: st.Header.Cluster, clusters: st.Header.AllClusters(), Status: st.Status(), By: st.Header.By, Begun: st.Header.At,
-		Plan: st.Header.Plan.Hash, Over: st.Header.Override,
+		Plan: st.Header.Plan.Hash, Over: st.Header.Override, Opened: st.Header.Rehearsals,
 	}
 	if err := st.Unfit(); err != nil && st.Outcome != journal.RunDone && st.Outcome != journal.RunUndone && st.Outcome != journal.RunCancelled {
 		s.Unfit = err.Error()

@@ -14,6 +14,8 @@ func newValidate(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: CompleteRunbooks,
 		Use:               "validate FILE", Short: "Check a runbook file without connecting to a cluster", Args: console.Exactly("FILE"),
+		Long: `Read a runbook as plan and run would, and report mistakes with file, line and column: keys, actions and inputs that there are not, expressions
+that cannot be understood, and metrics of guardrails that no server of the runbook's engine shows.`,
 		Example: "  plimsoll runbook validate change.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			v := validated{File: args[0]}
@@ -28,7 +30,7 @@ func newValidate(c console.Streams) *cobra.Command {
 					return err
 				}
 			} else if v.Valid {
-				fmt.Fprintf(c.Out, "%s is valid: runbook %s, %s, content %.12s\n", v.File, v.Runbook, steps(v.Steps), v.Content)
+				fmt.Fprintf(c.Out, "%s is valid: runbook %s, %s, content %.12s\n", v.File, v.Runbook, countOf(v.Steps, "step"), v.Content)
 			}
 			return err
 		},
@@ -47,9 +49,10 @@ type validated struct {
 	Content  string            `json:"content,omitempty"` // the hash that rehearsals and approvals are for
 }
 
-func steps(n int) string {
+// countOf writes a number of things, of which there may be one.
+func countOf(n int, thing string) string {
 	if n == 1 {
-		return "1 step"
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d steps", n)
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -60,6 +60,7 @@ A forger could compute a whole new chain. The proof is complete with the head ha
 			if p.Header.Override != "" {
 				fmt.Fprintf(c.Out, "  gate overridden: %s\n", p.Header.Override)
 			}
+			tellRehearsals(c.Out, "  ", p.Header)
 			for _, e := range p.Changed() {
 				fmt.Fprintf(c.Out, "  %s; %s continued: %s\n", e.Reason, e.Order.By, e.Order.Changed)
 			}

@@ -27,7 +27,7 @@ func newValidate(c console.Streams) *cobra.Command {
 		Short: "Check a trial without starting anything",
 		Long: `Read a trial as trial run would, and report mistakes with file, line and column. Nothing is started.
 A valid trial is shown as it would run: every cell, and how long it takes. Where the server is installed, its own program checks
-the settings. The disk space for the data that the trial loads is compared with what is free.
+the settings, and commands of the timeline that name a file are looked for. The disk space for the data that the trial loads is compared with what is free.
 
 With --cluster, Plimsoll also asks a running cluster what only a server knows, and changes nothing there: settings that it does not have or
 accept, signals of expectations and metrics of guardrails that it does not show, grants that the account lacks, with the GRANT to type,

@@ -38,7 +38,7 @@ func Command(c console.Streams) *cobra.Command {
 		Use:   "watch [CLUSTER...]",
 		Short: "Watch the fleet: what it waits for, and what will run out",
 		Long: `Read every instance of plimsoll.yaml and of the running lab clusters once a second, and show the fleet, worst first; or only the
-clusters that you name. The readings are kept in $PLIMSOLL_HOME/watch. Alert rules are evaluated on them, and alerts go to the receivers in watch.yaml.`,
+clusters that you name. Clusters that trials made for themselves are read only if you name them. The readings are kept in $PLIMSOLL_HOME/watch. Alert rules are evaluated on them, and alerts go to the receivers in watch.yaml.`,
 		Example: `  plimsoll watch
   plimsoll watch orders --once --json
   plimsoll watch --lab demo

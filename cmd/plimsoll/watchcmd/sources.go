@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
+	"plimsoll/trial/underway"
 	"plimsoll/watch"
 	"plimsoll/watch/cloud"
 	"plimsoll/watch/collect"
@@ -23,7 +24,7 @@ import (
 )
 
 // Finder finds the instances to be watched: of the named clusters, else of the whole inventory, what is found at AWS, and every lab
-// cluster that runs. It can be asked again.
+// cluster that runs, but for those of trials, whose servers are killed on purpose. It can be asked again.
 type Finder struct {
 	Names   []string
 	Deps    lab.Deps
@@ -38,7 +39,7 @@ type Finder struct {
 func (f *Finder) Find(ctx context.Context, inv *inventory.Inventory) ([]watch.Source, error) {
 	all, err := f.find(ctx, inv)
 	if err == nil && len(all) == 0 {
-		err = console.UsageError{Text: "there are no instances to watch", Hint: "add clusters to " + inventory.File + ", or start one with plimsoll lab up mariadb"}
+		err = console.UsageError{Text: "there are no instances to watch", Hint: "add clusters to " + inventory.File + ", or start one with plimsoll lab up mariadb; the cluster of a trial is watched if it is named"}
 	}
 	return all, err
 }
@@ -60,16 +61,12 @@ func (f *Finder) find(ctx context.Context, inv *inventory.Inventory) ([]watch.So
 		return nil, err
 	}
 	listed := document.SortedKeys(inv.Clusters)
-	var labs []string
-	for _, c := range made {
-		switch running := slices.ContainsFunc(c.Nodes, func(n lab.NodeStatus) bool { return n.State == lab.Running }); {
-		case c.Broken != "":
-		case running:
-			labs = append(labs, c.Name)
-		default: // its servers have died: they are down until it is taken down
-			all = append(all, f.labs[c.Name]...)
-		}
+	trials, err := underway.List(ctx, deps.Machine, deps.Home)
+	if err != nil {
+		return nil, err
 	}
+	labs, dead := f.ofLabs(made, trials)
+	all = append(all, dead...)
 	if len(names) > 0 {
 		if listed, labs, err = choose(ctx, names, listed, labs, inv, deps); err != nil {
 			return nil, err
@@ -94,6 +91,22 @@ func (f *Finder) find(ctx context.Context, inv *inventory.Inventory) ([]watch.So
 		all = append(all, of...)
 	}
 	return all, nil
+}
+
+// ofLabs are the clusters of the lab that run, and what was watched of those whose servers have died: they are down until they are taken down. Those of
+// trials are left out, unless they are named: a trial kills servers on purpose.
+func (f *Finder) ofLabs(made []lab.Status, trials []underway.Trial) (running []string, dead []watch.Source) {
+	for _, c := range made {
+		ofTrial := slices.ContainsFunc(trials, func(t underway.Trial) bool { return slices.Contains(t.Labs, c.Name) })
+		switch runs := slices.ContainsFunc(c.Nodes, func(n lab.NodeStatus) bool { return n.State == lab.Running }); {
+		case c.Broken != "", ofTrial && len(f.Names) == 0:
+		case runs:
+			running = append(running, c.Name)
+		default:
+			dead = append(dead, f.labs[c.Name]...)
+		}
+	}
+	return running, dead
 }
 
 // namedOf are the sources of the clusters that are named, and the names that are left.

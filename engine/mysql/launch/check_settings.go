@@ -15,6 +15,7 @@ import (
 	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/document"
 )
 
 var _ engine.SettingsChecker = Servers{}
@@ -100,7 +101,8 @@ func read(ctx context.Context, m infra.Machine, n engine.Node, args []string) (m
 		return nil, fmt.Errorf("let %s check the settings: %w", n.Dist.Product, err)
 	}
 	if found := unknown.FindStringSubmatch(said); found != nil {
-		return nil, &engine.RefusedSetting{Err: noVariable(found[1], variableNames(ctx, m, n.Dist))}
+		names := variableNames(ctx, m, n.Dist)
+		return nil, &engine.RefusedSetting{Err: noVariable(found[1], names), Near: document.Nearest(admin.VariableName(found[1]), names)}
 	}
 	for _, c := range complaints[:ofValues] {
 		if at := c.pattern.FindStringSubmatchIndex(said); at != nil {

@@ -1,0 +1,48 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/cluster"
+	"plimsoll/engine"
+	"plimsoll/hint"
+	"plimsoll/infra"
+)
+
+// Program is the path that a command begins with; "" if it begins with a name that the shell looks for, or goes on with || where it fails.
+func Program(command string) string {
+	words := strings.Fields(command)
+	if len(words) == 0 || !strings.Contains(words[0], "/") || strings.ContainsAny(words[0], "$`'\"\\*?[]~;|&<>()=#") || strings.Contains(command, "||") {
+		return ""
+	}
+	return words[0]
+}
+
+// filePatience is how long a machine may take to say whether a file is there. Of one that does not say so, nothing is said.
+const filePatience = 5 * time.Second
+
+// program is what has to be there before the command can be executed; nil if it is, or cannot be told.
+func (c *command) program(ctx context.Context, on *cluster.Cluster) []Awaits {
+	path := Program(c.Run)
+	if path == "" {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, filePatience)
+	defer cancel()
+	_, err := c.shell(limited, on, infra.Command{Args: []string{"-c", `test -e "$0"`, path}})
+	if exit := (*infra.ExitError)(nil); !errors.As(err, &exit) || exit.Status != 1 {
+		return nil
+	}
+	where := "on the machine of " + c.Node
+	if c.Node == "" {
+		where = "on this machine, seen from the folder that Plimsoll was started in"
+	}
+	reason := fmt.Sprintf("there is no file %s %s", path, where)
+	return []Awaits{{Refusal: &hint.PermanentError{
+		Reason: reason, Advice: "correct the path, or write it from the root of the file system on", Err: &engine.Error{Kind: engine.Missing, Text: reason},
+	}}}
+}
