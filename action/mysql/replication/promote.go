@@ -22,8 +22,9 @@ var promoteAction = action.Action{
 }
 
 type promote struct {
-	Node string `yaml:"node,required" doc:"The replica."`
-	Old  string `yaml:"old" doc:"The old primary. If it answers, it must refuse writes and have no transaction that the replica lacks."`
+	Node     string `yaml:"node,required" doc:"The replica."`
+	Old      string `yaml:"old" doc:"The old primary. If it answers, it must refuse writes and have no transaction that the replica lacks."`
+	Received string `yaml:"received" doc:"What the replica had received when mysql.pick-replica chose it, as that says it. A replica that has less now is refused: a restart can discard what was received and not applied. Default: it is not compared."`
 }
 
 func (p *promote) Traits() action.Traits {
@@ -275,6 +276,9 @@ func (p *promote) mayPromote(ctx context.Context, on *cluster.Cluster, c action.
 		return nil, err
 	}
 	if err := p.stillMost(ctx, s, is, c.Before); err != nil {
+		return nil, err
+	}
+	if err := p.stillHas(ctx, s, is); err != nil {
 		return nil, err
 	}
 	if len(is.Sources) > 0 {

@@ -383,7 +383,14 @@ func deadPrimary(w fixture) {
 		w.Errorf("fence of a frozen server: %v", out)
 	}
 	w.does(applyRelayLogAction, `{node: n2}`)
-	w.does(promoteAction, `{node: n2, old: n1}`)
+	// What the picked one had received and has no longer, and what another has, would be lost.
+	gone := "11111111-1111-1111-1111-111111111111:1-3"
+	if w.server("n2").mariadb {
+		gone = "77:1-3"
+	}
+	w.refusesAct(promoteAction, `{node: n2, old: n1, received: "`+strings.TrimPrefix(fmt.Sprint(picked["received"], ",", gone), ",")+`"}`, "no longer: a restart discarded what it had not applied")
+	w.refusesAct(promoteAction, `{node: n3, old: n1}`, " transactions that n2 has, which would be lost")
+	w.does(promoteAction, `{node: n2, old: n1, received: "`+fmt.Sprint(picked["received"])+`"}`)
 	if p, err := w.on.Primary(w.Context()); err != nil || p.Name != "n2" {
 		w.Errorf("the primary is %s, %v", p.Name, err)
 	}
