@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,71 +14,48 @@ import (
 	"plimsoll/action/actiontest"
 	"plimsoll/action/cql"
 	"plimsoll/engine"
-	enginecql "plimsoll/engine/cql"
-	"plimsoll/infra/local"
-	"plimsoll/internal/labtest"
-	"plimsoll/lab"
 )
 
-// Every action for rings goes through the suite: on a ring of two and a third that joins and leaves, and beside it, for most of the
-// time is waited for gossip, on another whose third is looked after.
-func TestActionsConform(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	done, ran := map[string]bool{}, 0
-	rings := map[string]func(conforming){"members": conforming.members, "upkeep": conforming.upkeep}
-	t.Run("on", func(t *testing.T) {
-		for name, conform := range rings {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				c := ringOf(t, name)
-				conform(c)
-				mu.Lock()
-				defer mu.Unlock()
-				maps.Copy(done, c.done)
-				ran++
-			})
-		}
-	})
-	if ran < len(rings) { // short tests start no server, and a test that is run again is run without the others
-		return
+// joinConforms takes the join of a fourth node, which leaves again, through the suite.
+func (w fixture) joinConforms(done map[string]bool) {
+	w.Helper()
+	node, err := w.cluster.Growth().Grow(w.Context(), "joining", own)
+	if err != nil {
+		w.Fatal(err)
 	}
+	c := conforming{w, node, done}
+	c.conform("cql.join", actiontest.Subject{With: c.on(), Snapshot: c.everything, Cuts: []time.Duration{8 * time.Second}})
+	if err := w.cluster.Growth().Remove(w.Context(), node); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// own is a setting of a node alone, which what is done to it leaves as it is.
+var own = map[string]string{"concurrent_reads": "15"}
+
+// conforms takes every other action through the suite: a member of a ring of three leaves, joins, and is looked after.
+func (w fixture) conforms(node string, done map[string]bool) {
+	w.Helper()
+	if err := w.cluster.Server(node).Assign(w.Context(), own); err != nil { // and nothing of whom it replaced
+		w.Fatal(err)
+	}
+	c := conforming{w, node, done}
+	c.lessens()
+	c.members()
+	c.upkeep()
 	for _, a := range cql.Actions() {
 		if !done[a.Name] {
-			t.Errorf("%s did not go through the suite", a.Name)
+			c.Errorf("%s did not go through the suite", a.Name)
 		}
 	}
 }
 
-// ringOf is a ring of two with rows, and a third node that was never started.
-func ringOf(t *testing.T, name string) conforming {
-	t.Helper()
-	inLab := labtest.Cluster(t, lab.Spec{Name: name, Product: "cassandra", Nodes: 2, Config: map[string]string{
-		"cassandra.batchlog.replay_timeout_in_ms": "1000", // for which a node that leaves waits
-	}})
-	machine, err := local.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	on := lab.AsCluster(inLab, enginecql.Engine{}, machine)
-	t.Cleanup(func() { _ = on.Close() }) // before the servers end
-	c := conforming{fixture{t, inLab, on}, "", map[string]bool{}}
-	if c.node, err = inLab.Growth().Grow(t.Context(), "third", map[string]string{"concurrent_reads": "15"}); err != nil {
-		t.Fatal(err)
-	}
-	c.write()
-	return c
-}
-
-// on is the third node as an input.
+// on is the node as an input.
 func (c conforming) on() string { return "node: " + c.node }
 
-// members has the third node join and leave.
+// members has the node leave and join, and cleans up after it.
 func (c conforming) members() {
-	c.conform("cql.join", actiontest.Subject{With: c.on(), Snapshot: c.everything, Cuts: []time.Duration{8 * time.Second}})
 	join := c.task("cql.join", c.on())
-	c.does(join)
-	c.conform("cql.cleanup", actiontest.Subject{With: "node: n1", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.decommission", actiontest.Subject{With: c.on(), Snapshot: c.everything, Cuts: []time.Duration{4 * time.Second}, Again: func(t *testing.T) {
 		t.Helper()
 		if err := c.cluster.Growth().Reset(t.Context(), c.node); err != nil {
@@ -87,11 +63,11 @@ func (c conforming) members() {
 		}
 		fixture{t, c.cluster, c.fixture.on}.does(join)
 	}})
+	c.conform("cql.cleanup", actiontest.Subject{With: "node: n1", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 }
 
-// upkeep looks after the third node, a member.
+// upkeep looks after the node.
 func (c conforming) upkeep() {
-	c.does(c.task("cql.join", c.on()))
 	c.conform("cql.repair", actiontest.Subject{With: c.on() + "\nkeyspace: kept", Always: true, Snapshot: c.everything, Cuts: []time.Duration{2 * time.Second}})
 	c.conform("cql.configure", actiontest.Subject{With: c.on() + "\nname: concurrent_reads\nvalue: \"17\"", Snapshot: c.server})
 	c.conform("cql.drain", actiontest.Subject{With: c.on() + "\naccept_unavailable: kept", Snapshot: c.serving, Cuts: []time.Duration{2 * time.Second}})
@@ -109,7 +85,7 @@ func (c conforming) upkeep() {
 // conforming is a ring on which actions go through the suite.
 type conforming struct {
 	fixture
-	node string // the third
+	node string // the one that is acted on
 	done map[string]bool
 }
 
@@ -120,25 +96,19 @@ func (c conforming) conform(name string, s actiontest.Subject) {
 		c.Fatalf("no action %s", name)
 	}
 	s.Action, s.Cluster, c.done[name] = a, c.fixture.on, true
-	c.Run(name, func(t *testing.T) { actiontest.Run(t, s) })
+	if !c.Run(name, func(t *testing.T) { actiontest.Run(t, s) }) {
+		c.FailNow() // what comes after would start from an unknown state
+	}
 }
 
-// rows is how many are written before the third node is there.
-const rows = 100
-
-// write writes rows on two nodes, and has every keyspace on two: the third may leave.
-func (c conforming) write() {
+// lessens has every keyspace on two nodes: the third may leave.
+func (c conforming) lessens() {
 	c.Helper()
-	const twice = "replication = {'class': 'NetworkTopologyStrategy', 'dc1': 2}"
 	session := c.asks("n1", "ALL")
 	defer session.Close()
-	for _, keyspace := range []string{"system_auth", "system_distributed", "system_traces"} {
-		c.says(session, "ALTER KEYSPACE "+keyspace+" WITH "+twice)
-	}
-	c.says(session, "CREATE KEYSPACE kept WITH "+twice, "CREATE TABLE kept.t (id int PRIMARY KEY, v text)")
-	c.wait() // until the second node has the table
-	for i := range rows {
-		c.says(session, fmt.Sprintf("INSERT INTO kept.t (id, v) VALUES (%d, 'row %d')", i, i))
+	c.says(session, "DROP KEYSPACE IF EXISTS lonely", "DROP KEYSPACE IF EXISTS plimsoll")
+	for _, keyspace := range []string{"system_auth", "system_distributed", "system_traces", "kept"} {
+		c.says(session, "ALTER KEYSPACE "+keyspace+" WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 2}")
 	}
 	c.wait()
 }
@@ -153,7 +123,7 @@ func (w fixture) wait() {
 	}
 }
 
-// everything describes the ring as its first node has it, the rows in it, and the third node's server.
+// everything describes the ring as its first node has it, the rows in it, and the node's server.
 func (c conforming) everything(t *testing.T) string {
 	t.Helper()
 	w := fixture{t, c.cluster, c.fixture.on}
@@ -179,7 +149,7 @@ func (c conforming) everything(t *testing.T) string {
 	return strings.Join(text, "\n")
 }
 
-// server describes the third node's server: whether it runs, its settings, and whether it has data.
+// server describes the node's server: whether it runs, its settings, and whether it has data.
 func (c conforming) server(t *testing.T) string {
 	t.Helper()
 	n, err := c.fixture.on.Node(t.Context(), c.node)
@@ -205,13 +175,13 @@ func (c conforming) server(t *testing.T) string {
 	return fmt.Sprintf("%s; it has data: %v", text, len(data) > 0)
 }
 
-// serving describes whether the third node's server takes requests.
+// serving describes whether the node's server takes requests.
 func (c conforming) serving(t *testing.T) string {
 	t.Helper()
 	return fmt.Sprintf("%s, serves: %v", c.server(t), c.fixture.on.Answers(t.Context(), c.node) == nil)
 }
 
-// waits has the third node say that it goes, and no more, and come back while it is waited for.
+// waits has the node say that it goes, and no more, and come back while it is waited for.
 func (c conforming) waits() {
 	n, err := c.fixture.on.Node(c.Context(), c.node)
 	if err != nil {

@@ -26,7 +26,7 @@ var (
 )
 
 // kept are the fields whose values AWS or Plimsoll has chosen, in small letters.
-var kept = map[string]*regexp.Regexp{
+var kept = map[string]form{
 	// what is to be done
 	"version": version, "applyimmediately": yesNo, "skipfinalsnapshot": yesNo, "deleteautomatedbackups": yesNo, "forcefailover": yesNo, "deletetarget": yesNo,
 	"switchovertimeout": count, "restoretype": word, "sourcetype": word, "applymethod": word, "maxrecords": count, "dryrun": yesNo, "force": yesNo, "resourcetype": word,
@@ -98,12 +98,12 @@ func (s standIns) value(field, value string) string {
 // an object look the same, has only those that are listed.
 var (
 	element   = regexp.MustCompile(`^[A-Za-z]{1,60}$`)
-	parameter = regexp.MustCompile(`^[A-Z][A-Za-z]{0,59}(\.([A-Za-z]{1,60}|[0-9]{1,4})){0,12}$`)
+	parameter = compiledLate(func() string { return `^[A-Z][A-Za-z]{0,59}(\.([A-Za-z]{1,60}|[0-9]{1,4})){0,12}$` })
 )
 
 // key is what is written in place of a field's own name of some form.
-func (s standIns) key(name string, form *regexp.Regexp) string {
-	if name == "" || form.MatchString(name) && !telling(name) {
+func (s standIns) key(name string, of form) string {
+	if name == "" || of.MatchString(name) && !telling(name) {
 		return name
 	}
 	return s.of(name)

@@ -127,11 +127,11 @@ func (s standIns) body(body []byte) string {
 }
 
 func (s standIns) clean(n *Node, path []string) {
-	form := element
+	name := form(element)
 	if n.json != 0 {
-		form = jsonName
+		name = jsonName
 	}
-	n.Name = s.key(n.Name, form)
+	n.Name = s.key(n.Name, name)
 	for _, u := range n.Under {
 		s.clean(u, append(path, u.Name))
 	}

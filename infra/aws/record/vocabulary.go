@@ -3,6 +3,7 @@ package record
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Where AWS chooses among words, a value is kept if it is made of words that are listed here. A state that is new next year is kept as far
@@ -39,19 +40,35 @@ var jsonName = oneOf(`AlignedEndTime AlignedStartTime DataPoints Dimensions Iden
 	Limit MaxResults __type Message message member db.wait_event.name db.wait_event.type PriceList FormatVersion ServiceCode Filters Type Field product attributes sku serviceCode version publicationDate terms OnDemand Reserved
 	priceDimensions offerTermCode effectiveDate termAttributes rateCode unit beginRange endRange description appliesTo pricePerUnit USD ` + attributes)
 
+// form is what a value, or the name of a field, looks like.
+type form interface{ MatchString(text string) bool }
+
+// late is an expression that is compiled when it is first asked: some take a thousand states, and every start of the program would make them.
+type late func() *regexp.Regexp
+
+func (l late) MatchString(text string) bool { return l().MatchString(text) }
+
+func compiledLate(expression func() string) form {
+	return late(sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression()) }))
+}
+
 // oneOf are words, which a space divides; phrases that have spaces of their own are given one by one.
-func oneOf(texts ...string) *regexp.Regexp {
-	if len(texts) == 1 {
-		texts = strings.Fields(texts[0])
-	}
-	for i, t := range texts {
-		texts[i] = regexp.QuoteMeta(t)
-	}
-	return regexp.MustCompile("^(?:" + strings.Join(texts, "|") + ")$")
+func oneOf(texts ...string) form {
+	return compiledLate(func() string {
+		if len(texts) == 1 {
+			texts = strings.Fields(texts[0])
+		}
+		for i, t := range texts {
+			texts[i] = regexp.QuoteMeta(t)
+		}
+		return "^(?:" + strings.Join(texts, "|") + ")$"
+	})
 }
 
 // phrase are words in any case and order, with something between them.
-func phrase(words string) *regexp.Regexp {
-	one := "(?i:" + strings.Join(strings.Fields(words), "|") + ")"
-	return regexp.MustCompile("^" + one + "(?:[-_ ]?" + one + "){0,6}$")
+func phrase(words string) form {
+	return compiledLate(func() string {
+		one := "(?i:" + strings.Join(strings.Fields(words), "|") + ")"
+		return "^" + one + "(?:[-_ ]?" + one + "){0,6}$"
+	})
 }
