@@ -45,7 +45,7 @@ func TestMetricsThatNothingShowsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.when, err)
 		}
-		switch err := b.CheckMetrics(shown); {
+		switch err := CheckMetrics(b, shown); {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.when, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
@@ -57,7 +57,7 @@ func TestMetricsThatNothingShowsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.CheckMetrics(shown); err == nil || !strings.Contains(err.Error(), `verify: there is no metric mysql.threads_runing (did you mean "mysql.threads_running"?)`) {
+	if err := CheckMetrics(b, shown); err == nil || !strings.Contains(err.Error(), `verify: there is no metric mysql.threads_runing (did you mean "mysql.threads_running"?)`) {
 		t.Errorf("a proof: %v", err)
 	}
 }
