@@ -69,7 +69,7 @@ func waysOfAnother(s *State) []string {
 
 // askAnother advises one of the ways.
 func askAnother(s *State) string {
-	return "ask another person. " + strings.Join(waysOfAnother(s), "; or ")
+	return "ask another person: " + strings.Join(waysOfAnother(s), "; or ")
 }
 
 // AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs
