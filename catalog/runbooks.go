@@ -85,7 +85,7 @@ func Runbook(name *document.Node) (*runbook.Runbook, error) {
 		err = book.CheckWatched(CheckWatched, writesSeries)
 	}
 	if err == nil {
-		err = book.CheckMetrics(signalsOf)
+		err = runbook.CheckMetrics(book, signalsOf)
 	}
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 
 // CheckMetrics refuses, with their places, the metrics of guardrails that nothing shows: such a guardrail would hold every step. What proofs of
 // steps hold against its baseline is refused likewise. shown lists the signals of an engine's servers; of all engines, if the name is empty.
-func (b *Runbook) CheckMetrics(shown func(engine string) []string) error {
-	signals := shown(b.engine())
+func CheckMetrics(b *Runbook, shown func(engine string) []string) error {
+	signals := shown(engineOf(b))
 	var ps document.Problems
 	for i, g := range b.Guardrails {
 		at := b.at.Get("guardrails").Items[i].Get("when")
@@ -67,8 +67,8 @@ func shownExample(signals []string) string {
 	return signals[0]
 }
 
-// engine is the engine whose clusters the runbook works on; "" if its actions work on any. Steps with a condition are left out, as Fits leaves them.
-func (b *Runbook) engine() string {
+// engineOf is the engine whose clusters the runbook works on; "" if its actions work on any. Steps with a condition are left out, as Fits leaves them.
+func engineOf(b *Runbook) string {
 	var all []string
 	eachUnconditional(b.Steps, func(s *Step) {
 		if a, known := action.Find(b.Actions, s.Uses); known && a.Engine != "" && !slices.Contains(all, a.Engine) {

@@ -33,7 +33,7 @@ func TestMetricsThatNothingShowsAreRefused(t *testing.T) {
 		{"cql.pending_requests > 3", any, ""},
 		{"cql.pending_requests > 3", either, ""},
 		{"mysql.thread_running > 3", mysql, `t.yaml:2:33: guardrail busy: there is no metric mysql.thread_running (did you mean "mysql.threads_running"?)`},
-		{"3 < baseline.mysql.threads_runing", mysql, `there is no metric mysql.threads_runing (did you mean "mysql.threads_running"?)`},
+		{"3 < baseline.mysql.thread_running", mysql, `there is no metric mysql.thread_running (did you mean "mysql.threads_running"?)`},
 		{"threads_running > 3", mysql, `there is no metric threads_running (did you mean "mysql.threads_running"?)`},
 		{"throughputs < 3", any, `there is no metric throughputs (did you mean "throughput"?)`},
 		{"cql.pending_requests > 3", mysql, "there is no metric cql.pending_requests (name a metric of the servers, such as mysql.threads_running"},
@@ -45,19 +45,19 @@ func TestMetricsThatNothingShowsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.when, err)
 		}
-		switch err := b.CheckMetrics(shown); {
+		switch err := CheckMetrics(b, shown); {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.when, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s\nis   %v\nwant %s", c.when, err, c.want)
 		}
 	}
-	proof := "runbook: own/change\nsteps: [{id: s, uses: sql.execute, with: {statements: [x]}, verify: {that: 'observed.value == \"1\" and baseline.mysql.threads_runing > 0'}}]\n"
+	proof := "runbook: own/change\nsteps: [{id: s, uses: sql.execute, with: {statements: [x]}, verify: {that: 'observed.value == \"1\" and baseline.mysql.thread_running > 0'}}]\n"
 	b, err := Parse("t.yaml", []byte(proof), actions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.CheckMetrics(shown); err == nil || !strings.Contains(err.Error(), `verify: there is no metric mysql.threads_runing (did you mean "mysql.threads_running"?)`) {
+	if err := CheckMetrics(b, shown); err == nil || !strings.Contains(err.Error(), `verify: there is no metric mysql.thread_running (did you mean "mysql.threads_running"?)`) {
 		t.Errorf("a proof: %v", err)
 	}
 }

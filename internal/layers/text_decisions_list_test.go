@@ -24,6 +24,7 @@ var textDecisions = map[string]listedDecisions{
 	"engine/cql/java.go java":                        {1, "java prints its version"},
 	"engine/engine.go Redact":                        {1, "a password is looked for, wherever it stands"},
 	"engine/fetch/debian.go aptError":                {1, "of what apt-get printed the lines with errors are shown"},
+	"engine/mysql/error.go clauseFor":                {1, "the server's codes 1845 and 1846 are one for all clauses: only the text names the one to try"},
 	"engine/mysql/error.go option":                   {1, "the server's code 1290 is one for all options that prevent a statement: only the text names the option"},
 	"engine/mysql/error.go serverError":              {1, "the option that the text of code 1290 names"},
 	"engine/mysql/error.go systemError":              {1, "the number of the system's error stands in the server's text alone; it is read for the codes that have it there"},

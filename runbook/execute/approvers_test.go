@@ -35,7 +35,7 @@ func TestInProductionSomebodyElseApproves(t *testing.T) {
 		if err != nil && !strings.Contains(h, "plimsoll runbook approve run-1") {
 			t.Errorf("%+v: the hint %q is no command that can be typed", c, h)
 		}
-		if err != nil && (!strings.Contains(h, "the role approve") || !strings.Contains(h, "that the account that began the run has started")) {
+		if err != nil && (!strings.Contains(h, "the role approve") || !strings.Contains(h, "ann@laptop starts plimsoll serve --web-config FILE")) {
 			t.Errorf("%+v: the hint %q does not say which page, and as whom", c, h)
 		}
 	}

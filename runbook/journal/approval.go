@@ -32,12 +32,12 @@ func (s *State) MayApprove(i *Step, w Message) error {
 	case own && notRequester:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and step %s must be approved by another person", s.Header.By, i.Key),
-			Advice: "the runbook demands it (not_requester): " + s.askAnother(),
+			Advice: "the runbook demands it (not_requester): " + askAnother(s),
 		}
 	case own && other:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and in production another person must approve", s.Header.By),
-			Advice: s.askAnother() + ". With approvals: {by: anyone} in plimsoll.yaml, who begins a run may approve it too, from the next run on",
+			Advice: askAnother(s) + ". With approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}
@@ -53,14 +53,14 @@ func ByAnother(s *State, i *Step) bool {
 // HowAnother is how that is done: what must be done, and then each of the ways in a line.
 func HowAnother(s *State, step string) string {
 	text := fmt.Sprintf("%s began the run, so another person must approve step %s:", s.Header.By, step)
-	for _, way := range s.waysOfAnother() {
+	for _, way := range waysOfAnother(s) {
 		text += "\n  - " + way
 	}
 	return text + " --step " + hint.Quoted(step)
 }
 
 // waysOfAnother are the two ways in which another person approves, the command last: the state folder of who began the run is for that account alone.
-func (s *State) waysOfAnother() []string {
+func waysOfAnother(s *State) []string {
 	return []string{
 		fmt.Sprintf("on the web page, as a user with the role approve: %s starts plimsoll serve --web-config FILE", s.Header.By),
 		"on the command line, if both accounts keep runs in one Postgres (state: in plimsoll.yaml): plimsoll runbook approve RUN",
@@ -68,8 +68,8 @@ func (s *State) waysOfAnother() []string {
 }
 
 // askAnother advises one of the ways.
-func (s *State) askAnother() string {
-	return "ask another person. " + strings.Join(s.waysOfAnother(), "; or ")
+func askAnother(s *State) string {
+	return "ask another person: " + strings.Join(waysOfAnother(s), "; or ")
 }
 
 // AsksSignature tells whether a step is approved with an ssh key alone: in production where the inventory names the keys, and outside of labs

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -35,10 +36,7 @@ func newHistory(c console.Streams) *cobra.Command {
 					if err := json.Unmarshal(entry.Data, &e); err != nil {
 						return fmt.Errorf("read entry %d: %w", entry.Number, err)
 					}
-					fmt.Fprintf(c.Out, "%4d %s %-20s %s\n", entry.Number, entry.At.Local().Format(time.DateTime), inWords(e), strings.Join(describe(e), " "))
-					if e.Header != nil {
-						tellRehearsals(c.Out, "     ", *e.Header)
-					}
+					writeEvent(c.Out, entry.Number, entry.At, e)
 				}
 				return nil
 			})
@@ -66,6 +64,14 @@ func inWords(e journal.Event) string {
 		return "undoing the run"
 	}
 	return cmp.Or(kinds[e.Kind], string(e.Kind))
+}
+
+// writeEvent writes an event in a line, and the rehearsals that opened the gate below that of the beginning.
+func writeEvent(w io.Writer, number int, at time.Time, e journal.Event) {
+	fmt.Fprintf(w, "%4d %s %-20s %s\n", number, at.Local().Format(time.DateTime), inWords(e), strings.Join(describe(e), " "))
+	if e.Header != nil {
+		tellRehearsals(w, "     ", *e.Header)
+	}
 }
 
 // describe is the rest of an event's line.
