@@ -163,3 +163,22 @@ func TestOthersTellWhetherANodeThatDiedHasLeft(t *testing.T) {
 		})
 	}
 }
+
+// Nothing is left of a drain once the node was restarted and the others have it as up.
+func TestADrainPassesWithTheRestart(t *testing.T) {
+	s := &stage{part: engine.Normal, mode: "DRAINED", down: "b"}
+	on := s.on(s.node(true))
+	passed := func() error { return (&drain{Node: "n2"}).Passed(t.Context(), on.ReadOnly(), nil) }
+	if err := passed(); err == nil || !strings.Contains(err.Error(), "node n2 is at DRAINED") {
+		t.Errorf("drained: %v", err)
+	}
+	s.mode = "NORMAL"
+	if err := passed(); err == nil || !strings.Contains(err.Error(), "the ring sees node n2 as 10.0.0.2 (DN)") {
+		t.Errorf("restarted, and the others have not noticed it: %v", err)
+	}
+	if s.down = ""; passed() != nil {
+		t.Errorf("restarted: %v", passed())
+	}
+	s.part = ""
+	refused(t, passed(), "node n2 is not a member of the ring", "nothing was started")
+}
