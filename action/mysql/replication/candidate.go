@@ -241,7 +241,11 @@ func (f picked) facts() action.Facts {
 
 // mayBeLost says which transactions the dead primary may have alone, as far as replicas can know, and who was not asked.
 func (p *pickReplica) mayBeLost(cluster string, f picked) string {
-	said := fmt.Sprintf("transactions that %s committed after %s and sent to no replica are only there: no replica can tell whether there are any; %s finds out when it is back", p.Of, f.has.InWords(), p.rejoin(cluster))
+	after := ""
+	if f.has.Count() > 0 {
+		after = " after " + f.has.InWords()
+	}
+	said := fmt.Sprintf("transactions that %s committed%s and sent to no replica are only there: no replica can tell whether there are any; %s finds out when it is back", p.Of, after, p.rejoin(cluster))
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 	"plimsoll/hint"
 )
 
@@ -117,10 +119,12 @@ func followsOutside(p peer, all []peer) bool {
 type hearing struct{ last, from string }
 
 // Act looks several times. A replica's connection to a server that hangs stays open for a while, so an open connection proves nothing.
-// Events that arrive by it prove that the primary lives, once those that were on their way at first have arrived.
+// Events that arrive by it prove that the primary lives, once those that were on their way at first have arrived. A primary without writes sends a
+// heartbeat only, so that silence proves nothing before the time of one has passed.
 func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	tick := time.NewTicker(d.Every)
 	defer tick.Stop()
+	began, silence := time.Now(), time.Duration(0)
 	last := map[string]hearing{}
 	var connected []string
 	for check := 1; ; check++ {
@@ -139,8 +143,16 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 			}
 			last[replica] = now
 		}
-		c.Progress(float64(check)/float64(d.Checks), fmt.Sprintf("%s does not answer, %d of %d", d.Node, check, d.Checks))
-		if check == d.Checks {
+		slices.Sort(connected)
+		if silence == 0 && len(connected) > 0 {
+			silence = longestHeartbeat(ctx, on, connected) + heartbeatDelay
+		}
+		switch waited := time.Since(began); {
+		case check < d.Checks:
+			c.Progress(float64(check)/float64(d.Checks), fmt.Sprintf("%s does not answer, %d of %d", d.Node, check, d.Checks))
+		case len(connected) > 0 && waited < silence:
+			c.Progress(float64(waited)/float64(silence), fmt.Sprintf("%s does not answer, and %s is still connected to it: whether it lives shows within %s", d.Node, strings.Join(connected, ", "), silence))
+		default:
 			return action.Facts{"checks": check, "replicas_still_connected": strings.Join(connected, ", ")}, nil
 		}
 		select {
@@ -149,6 +161,28 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 			return nil, fmt.Errorf("%w; %d of %d checks were done", context.Cause(ctx), check, d.Checks)
 		}
 	}
+}
+
+const (
+	usualHeartbeat = 30 * time.Second // half of the time after which a replica gives its connection up, as the servers have it by default
+	heartbeatDelay = time.Second
+)
+
+// longestHeartbeat is after how long the slowest of these replicas hears from a primary that has nothing to send. One that does not say is taken to have
+// what servers have by default.
+func longestHeartbeat(ctx context.Context, on *cluster.Cluster, replicas []string) time.Duration {
+	longest := time.Duration(0)
+	for _, name := range replicas {
+		period := usualHeartbeat
+		if s, err := serverOf(ctx, on, name); err == nil {
+			said, err := s.value(ctx, admin.HeartbeatPeriod(s.mariadb))
+			if seconds, wrong := strconv.ParseFloat(said, 64); err == nil && wrong == nil && seconds > 0 {
+				period = time.Duration(seconds * float64(time.Second))
+			}
+		}
+		longest = max(longest, period)
+	}
+	return longest
 }
 
 // Verify looks once more.

@@ -56,6 +56,34 @@ func TestAPrimaryIsDeadOnlyIfNobodyHearsFromIt(t *testing.T) {
 	}
 }
 
+// A primary without writes sends a heartbeat only: a replica that is connected to it is listened to for the time of one, after all checks.
+func TestAnIdlePrimaryIsGivenTheTimeOfAHeartbeat(t *testing.T) {
+	of := engine.Source{Address: "n1:3306", Receives: true, Applies: true}
+	for _, c := range []struct {
+		period string
+		beats  int
+		alive  bool
+	}{{"5", 40, true}, {"0.01", 0, false}} {
+		n2 := following(of)
+		n2.hears, n2.beats = false, c.beats
+		n2.answers = func(statement string) (string, error) {
+			if strings.Contains(statement, "heartbeat_interval") {
+				return c.period, nil
+			}
+			return "", nil
+		}
+		on := standIns{"n1": {silent: gone}, "n2": n2}.cluster(t)
+		waits := ""
+		found, err := (&confirmDead{Node: "n1", Checks: 3, Every: 10 * time.Millisecond}).Act(t.Context(), on, action.Call{Progress: func(_ float64, text string) { waits = text }})
+		if c.alive && (err == nil || !strings.Contains(err.Error(), "its replica n2 still hears from it") || !strings.Contains(waits, "n2 is still connected to it: whether it lives shows within 6s")) {
+			t.Errorf("%+v: %v, %v, waiting for %q", c, found, err, waits)
+		}
+		if !c.alive && (err != nil || found["replicas_still_connected"] != "n2") {
+			t.Errorf("%+v: %v, %v", c, found, err)
+		}
+	}
+}
+
 // A server is not opened to writes beside a node that does not answer and that a replica is connected to, by whichever address.
 func TestAServerIsNotOpenedBesideASilentNodeThatIsFollowed(t *testing.T) {
 	for name, c := range map[string]struct {

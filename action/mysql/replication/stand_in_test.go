@@ -23,6 +23,8 @@ type standIn struct {
 	silent  error                                  // why it does not answer
 	answers func(statement string) (string, error) // nil: every statement succeeds and answers nothing
 	hears   bool                                   // something comes from its sources between any two questions
+	beats   int                                    // after so many questions something comes, once; 0: never
+	asked   int
 	heard   int
 	said    []string // the statements that it was told
 }
@@ -43,7 +45,11 @@ func (s *standIn) Facts(context.Context) (engine.Facts, error) {
 func (s *standIn) ReplicationStatus(context.Context) (engine.ReplicationStatus, error) {
 	is := s.is
 	is.Sources = slices.Clone(is.Sources)
+	s.asked++
 	for n := range is.Sources {
+		if s.beats > 0 {
+			is.Sources[n].Heard = strconv.FormatBool(s.asked > s.beats)
+		}
 		if s.hears {
 			s.heard++
 			is.Sources[n].Heard = strconv.Itoa(s.heard)

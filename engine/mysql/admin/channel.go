@@ -38,6 +38,15 @@ func (c Channel) Runs() bool { return c.Receiving && c.Applying }
 // Stopped tells whether a channel has stopped for good: it does not run, says why, and is not trying to connect.
 func (c Channel) Stopped() bool { return c.Error != "" && !c.Runs() && (!c.Connects || !c.Applying) }
 
+// HeartbeatPeriod is a query for the seconds after which a source that has nothing to send says that it lives: of MySQL the longest of all channels, of
+// MariaDB that of the default connection.
+func HeartbeatPeriod(mariadb bool) string {
+	if mariadb {
+		return "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Slave_heartbeat_period'"
+	}
+	return "SELECT MAX(heartbeat_interval) FROM performance_schema.replication_connection_configuration"
+}
+
 // HeartbeatCounts is a query for the heartbeats that came by each channel of a MySQL server.
 const HeartbeatCounts = "SELECT channel_name AS channel, count_received_heartbeats AS beats FROM performance_schema.replication_connection_status"
 

@@ -29,7 +29,7 @@ func (MariaDB) Follow(channel string, source Source) string {
 		}
 		parts = append(parts, "MASTER_USER = "+Text(source.User), "MASTER_PASSWORD = "+Text(string(source.Password)), fmt.Sprintf("MASTER_SSL = %d", ssl))
 		if !source.Patient {
-			parts = append(parts, "MASTER_CONNECT_RETRY = 1")
+			parts = append(parts, "MASTER_CONNECT_RETRY = 1", "MASTER_HEARTBEAT_PERIOD = 1")
 		}
 	}
 	if source.Place == (Place{}) {
