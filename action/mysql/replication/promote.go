@@ -44,6 +44,9 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
+	if err := s.singleSource(is); err != nil {
+		return action.CheckResult{}, err
+	}
 	if err := canLead(ctx, s); err != nil {
 		return action.CheckResult{}, err
 	}
