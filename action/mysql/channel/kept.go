@@ -37,7 +37,7 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	case isMariaDB:
 		return nil
 	}
-	if ignores, err := s.ignoresPersisted(ctx); err != nil {
+	if ignores, err := ignoresPersisted(ctx, s); err != nil {
 		return err
 	} else if ignores { // what was persisted would win over its option file in a start that loads it
 		return s.order(ctx, "remove the persisted read_only", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
@@ -46,13 +46,13 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 }
 
 // ignoresPersisted tells of a MySQL whether it starts without what was persisted.
-func (s *server) ignoresPersisted(ctx context.Context) (bool, error) {
+func ignoresPersisted(ctx context.Context, s *server) (bool, error) {
 	loads, err := s.value(ctx, admin.LoadsPersisted)
 	return admin.IsOff(loads), err
 }
 
 // optionFileDecides tells whether only a server's option file knows what it is after a restart.
-func (s *server) optionFileDecides(ctx context.Context) (bool, error) {
+func optionFileDecides(ctx context.Context, s *server) (bool, error) {
 	n, err := s.on.Node(ctx, s.node)
 	if err != nil {
 		return false, err
@@ -66,7 +66,7 @@ func (s *server) optionFileDecides(ctx context.Context) (bool, error) {
 	case admin.RDS:
 		return false, nil // its parameter group does
 	}
-	return s.ignoresPersisted(ctx)
+	return ignoresPersisted(ctx, s)
 }
 
 // restarts says what is to be done so that a restart changes nothing after writes have moved between two servers; "" where nothing is. Of a MariaDB that
@@ -80,7 +80,7 @@ func restarts(ctx context.Context, readOnly, writable *server) (string, error) {
 		{readOnly, "put read_only = ON into that of %s", "put super_read_only = ON into that of %s"},
 		{writable, "remove read_only from that of %s", "remove read_only and super_read_only from that of %s"},
 	} {
-		decides, err := of.optionFileDecides(ctx)
+		decides, err := optionFileDecides(ctx, of.server)
 		if err != nil {
 			return "", err
 		}

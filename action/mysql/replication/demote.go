@@ -56,9 +56,9 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case m.refuses(s) && !m.opensAgain():
 		f.State = action.Satisfied
 	case m[keptNow] == cannotBeKept && s.mariadb:
-		f.Reason = s.optionFile(m, "what it is after a restart", "") + "; users with READ ONLY ADMIN or SUPER can still write"
+		f.Reason = optionFile(s, m, "what it is after a restart", "") + "; users with READ ONLY ADMIN or SUPER can still write"
 	case m[keptNow] == cannotBeKept:
-		f.Reason = s.optionFile(m, "what it is after a restart", s.closedAtStart())
+		f.Reason = optionFile(s, m, "what it is after a restart", closedAtStart(s))
 	case s.mariadb:
 		f.Reason = "users with READ ONLY ADMIN or SUPER can still write: their connections are ended, so that they look for the new primary"
 	}

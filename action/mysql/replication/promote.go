@@ -65,9 +65,9 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	case is.Primary(): // but not after its next start: it was cut off in between
 		return f, refuseSecond(ctx, s)
 	case s.mariadb:
-		f.Reason = s.optionFile(m, "whether it accepts writes after a restart", "remove read_only from it")
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "remove read_only from it")
 	default:
-		f.Reason = s.optionFile(m, "whether it accepts writes after a restart", "remove read_only and super_read_only from it")
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "remove read_only and super_read_only from it")
 	}
 	return f, p.observeOthers(ctx, s, is, &f)
 }

@@ -106,7 +106,7 @@ func modeOf(ctx context.Context, s *server) (mode, error) {
 
 func readKeptMode(ctx context.Context, s *server, m mode) error {
 	own, assignable := s.node.Server.(cluster.Assignable)
-	keeps, err := s.keepsMode(ctx)
+	keeps, err := keepsMode(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func readKeptMode(ctx context.Context, s *server, m mode) error {
 }
 
 // keepsMode tells whether what a server is told for after a restart is what it starts with.
-func (s *server) keepsMode(ctx context.Context) (bool, error) {
+func keepsMode(ctx context.Context, s *server) (bool, error) {
 	if _, assignable := s.node.Server.(cluster.Assignable); assignable || s.mariadb {
 		return assignable, nil
 	}
@@ -146,7 +146,7 @@ func (s *server) keepsMode(ctx context.Context) (bool, error) {
 }
 
 // optionFile says of a server whose mode cannot be kept what decides it after a restart, and what to do then; "" of one whose mode can.
-func (s *server) optionFile(m mode, decides, todo string) string {
+func optionFile(s *server, m mode, decides, todo string) string {
 	if m[keptNow] != cannotBeKept {
 		return ""
 	}
@@ -161,7 +161,7 @@ func (s *server) optionFile(m mode, decides, todo string) string {
 }
 
 // closedAtStart is what a person does about the option file of a server that is to refuse writes.
-func (s *server) closedAtStart() string {
+func closedAtStart(s *server) string {
 	if s.mariadb {
 		return "put read_only = ON into it"
 	}
@@ -246,7 +246,7 @@ func keepMode(ctx context.Context, s *server, m mode) error {
 	if s.mariadb {
 		return nil
 	}
-	keeps, err := s.keepsMode(ctx)
+	keeps, err := keepsMode(ctx, s)
 	if err != nil {
 		return err
 	}

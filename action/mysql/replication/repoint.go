@@ -94,7 +94,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		}
 		if !follows || !n.is.ReadOnly || m.opensAgain() {
 			f.State = action.Needed
-			if why := s.optionFile(m, "whether it accepts writes after a restart", s.closedAtStart()); why != "" {
+			if why := optionFile(s, m, "whether it accepts writes after a restart", closedAtStart(s)); why != "" {
 				reasons = append(reasons, n.name+": "+why)
 			}
 		}
