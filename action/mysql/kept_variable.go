@@ -18,10 +18,19 @@ type keeper interface {
 	forget(ctx context.Context, name string) error
 }
 
-// keeperOf is the server's own file of persisted variables, or what it is started with where Plimsoll writes that, as for a lab's MariaDB.
+// keeperOf is the server's own file of persisted variables, if it loads that when it starts, or what it is started with where Plimsoll writes that, as
+// for a lab's MariaDB.
 func keeperOf(ctx context.Context, on *cluster.Cluster, node string, facts engine.Facts) (keeper, error) {
+	why := fmt.Sprintf("%s %s cannot persist a variable over a restart: it has no SET PERSIST", facts.Product, facts.Version)
 	if keeps(facts) {
-		return persisted{on, node}, nil
+		loads, err := on.Value(ctx, node, admin.LoadsPersisted)
+		if err != nil {
+			return nil, err
+		}
+		if !admin.IsOff(loads) {
+			return persisted{on, node}, nil
+		}
+		why = ignoresPersisted
 	}
 	n, err := on.Node(ctx, node)
 	if err != nil {
@@ -31,10 +40,13 @@ func keeperOf(ctx context.Context, on *cluster.Cluster, node string, facts engin
 		return started{own}, nil
 	}
 	return nil, &hint.PermanentError{
-		Reason: fmt.Sprintf("%s %s cannot persist a variable over a restart: it has no SET PERSIST", facts.Product, facts.Version),
+		Reason: why,
 		Advice: "write it into the server's option file; use persist: no to change a dynamic variable until the next restart",
 	}
 }
+
+// ignoresPersisted is why nothing is kept in MySQL's own file.
+const ignoresPersisted = "the server ignores persisted variables when it starts: persisted_globals_load is OFF"
 
 // persisted is MySQL's own file, mysqld-auto.cnf.
 type persisted struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +22,18 @@ import (
 // newLab makes a cluster of real servers.
 func newLab(t *testing.T, product string, nodes int) *cluster.Cluster {
 	t.Helper()
+	return newLabWith(t, product, nodes, nil)
+}
+
+// newLabWith has settings beside the usual one.
+func newLabWith(t *testing.T, product string, nodes int, settings map[string]string) *cluster.Cluster {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
-	c := labtest.Cluster(t, lab.Spec{
-		Name: "rb-" + product, Product: product, Nodes: nodes, Config: map[string]string{"innodb_buffer_pool_size": "64M"},
-	})
+	config := map[string]string{"innodb_buffer_pool_size": "64M"}
+	maps.Copy(config, settings)
+	c := labtest.Cluster(t, lab.Spec{Name: "rb-" + product, Product: product, Nodes: nodes, Config: config})
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)

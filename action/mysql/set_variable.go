@@ -28,7 +28,7 @@ type variable struct {
 	Node    string  `yaml:"node" doc:"The node. Default: the primary."`
 	Name    string  `yaml:"name,required" doc:"The variable's name."`
 	Value   string  `yaml:"value,required" doc:"The value. 512M and 536870912, on and 1 are the same."`
-	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after a restart. only: after a restart, for variables that are not dynamic; follow with server.restart. Works on MySQL 8 and later, and on any server that Plimsoll starts, as in a lab; other MariaDB servers keep settings only in their option files. Default no."`
+	Persist persist `yaml:"persist" doc:"no: until the next restart. also: now and after a restart. only: after a restart, for variables that are not dynamic; follow with server.restart. Works on MySQL 8 and later where persisted_globals_load is ON, and on any server that Plimsoll starts, as in a lab; other servers keep settings only in their option files. Default no."`
 }
 
 type persist string

@@ -2,11 +2,13 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 // Cautions say of a value that nothing keeps over a restart that it is gone then, and what would keep it.
@@ -28,7 +30,9 @@ func (v *variable) Cautions(ctx context.Context, on *cluster.Cluster) []action.C
 		return nil
 	}
 	k, err := keeperOf(ctx, on, node, facts)
-	if err != nil {
+	if refusal := (*hint.PermanentError)(nil); err != nil && !errors.As(err, &refusal) {
+		return nil
+	} else if err != nil {
 		return []action.Caution{{Text: untilRestart(nil, facts)}}
 	}
 	if kept, err := k.kept(ctx, variableName(v.Name)); err == nil && kept != notKept && c.SameValue(v.Name, v.Value, kept) {
@@ -42,6 +46,9 @@ func untilRestart(k keeper, f engine.Facts) string {
 	const lasts = "the value lasts until the server's next restart"
 	switch k.(type) {
 	case nil:
+		if keeps(f) {
+			return fmt.Sprintf("%s: %s; to keep it, write it into the server's option file too", lasts, ignoresPersisted)
+		}
 		return fmt.Sprintf("%s: %s %s cannot persist a variable; to keep it, write it into the server's option file too", lasts, f.Product, f.Version)
 	case started:
 		return lasts + "; with persist: also, Plimsoll writes it into the settings that it starts this server with"

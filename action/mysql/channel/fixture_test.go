@@ -32,6 +32,12 @@ type fixture struct {
 
 func newFixture(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
+	return newFixtureWith(t, product, nodes, nil)
+}
+
+// newFixtureWith has settings beside the usual ones.
+func newFixtureWith(t *testing.T, product string, nodes int, settings map[string]string) fixture {
+	t.Helper()
 	t.Parallel()
 	config := map[string]string{"innodb_buffer_pool_size": "48M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"}
 	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity", "rds-mysql": "innodb_redo_log_capacity"}[product]
@@ -39,6 +45,7 @@ func newFixture(t *testing.T, product string, nodes int) fixture {
 	if product == "rds-mysql" {
 		config["log_bin_trust_function_creators"] = "ON" // as in the parameter group of whoever has functions
 	}
+	maps.Copy(config, settings)
 	c := labtest.Cluster(t, lab.Spec{Name: "ch-" + product, Product: product, Nodes: nodes, Separate: true, Config: config})
 	m, err := local.New()
 	if err != nil {

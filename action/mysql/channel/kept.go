@@ -11,7 +11,7 @@ import (
 )
 
 // keepReadOnly has a server refuse writes, or take them, after its next start too. What it does now stays as it is. Of a MariaDB that
-// Plimsoll does not start only its option file knows.
+// Plimsoll does not start, and of a MySQL that does not load what is persisted, only its option file knows.
 func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	n, err := s.on.Node(ctx, s.node)
 	if err != nil {
@@ -37,25 +37,61 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 	case isMariaDB:
 		return nil
 	}
+	if ignores, err := ignoresPersisted(ctx, s); err != nil {
+		return err
+	} else if ignores { // what was persisted would win over its option file in a start that loads it
+		return s.order(ctx, "remove the persisted read_only", admin.Unpersist("read_only"), admin.Unpersist("super_read_only"))
+	}
 	return s.order(ctx, "persist read_only", admin.Persist("read_only", value), admin.Persist("super_read_only", value))
 }
 
+// ignoresPersisted tells of a MySQL whether it starts without what was persisted.
+func ignoresPersisted(ctx context.Context, s *server) (bool, error) {
+	loads, err := s.value(ctx, admin.LoadsPersisted)
+	return admin.IsOff(loads), err
+}
+
+// optionFileDecides tells whether only a server's option file knows what it is after a restart.
+func optionFileDecides(ctx context.Context, s *server) (bool, error) {
+	n, err := s.on.Node(ctx, s.node)
+	if err != nil {
+		return false, err
+	}
+	if _, assignable := n.Server.(cluster.Assignable); assignable {
+		return false, nil
+	}
+	switch s.Dialect.(type) {
+	case admin.MariaDB:
+		return true, nil
+	case admin.RDS:
+		return false, nil // its parameter group does
+	}
+	return ignoresPersisted(ctx, s)
+}
+
 // restarts says what is to be done so that a restart changes nothing after writes have moved between two servers; "" where nothing is. Of a MariaDB that
-// Plimsoll does not start only its option file knows.
+// Plimsoll does not start, and of a MySQL that does not load what is persisted, only its option file knows.
 func restarts(ctx context.Context, readOnly, writable *server) (string, error) {
 	var todo []string
 	for _, of := range []struct {
 		*server
-		text string
-	}{{readOnly, "put read_only = ON into that of %s"}, {writable, "remove read_only from that of %s"}} {
-		n, err := of.on.Node(ctx, of.node)
+		mariadb, mysql string
+	}{
+		{readOnly, "put read_only = ON into that of %s", "put super_read_only = ON into that of %s"},
+		{writable, "remove read_only from that of %s", "remove read_only and super_read_only from that of %s"},
+	} {
+		decides, err := optionFileDecides(ctx, of.server)
 		if err != nil {
 			return "", err
 		}
-		_, assignable := n.Server.(cluster.Assignable)
-		if _, is := of.Dialect.(admin.MariaDB); is && !assignable {
-			todo = append(todo, fmt.Sprintf(of.text, of.name))
+		if !decides {
+			continue
 		}
+		text := of.mysql
+		if _, is := of.Dialect.(admin.MariaDB); is {
+			text = of.mariadb
+		}
+		todo = append(todo, fmt.Sprintf(text, of.name))
 	}
 	if len(todo) == 0 {
 		return "", nil

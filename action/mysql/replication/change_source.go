@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/cluster"
@@ -148,7 +149,15 @@ func (s *server) unfollow(ctx context.Context) error {
 // singleSource refuses servers with several sources: which of them is meant cannot be told.
 func (s *server) singleSource(is engine.ReplicationStatus) error {
 	if len(is.Sources) > 1 || len(is.Sources) == 1 && is.Sources[0].Channel != "" {
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates from %d sources on named channels", s.name(), len(is.Sources)),
+		var from []string
+		for _, source := range is.Sources {
+			channel := "the default channel"
+			if source.Channel != "" {
+				channel = "channel " + source.Channel
+			}
+			from = append(from, fmt.Sprintf("from %s on %s", source.Address, channel))
+		}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates %s", s.name(), strings.Join(from, " and ")),
 			Advice: "this runbook is for a primary and its replicas"}
 	}
 	return nil

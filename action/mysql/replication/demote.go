@@ -51,12 +51,14 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	f := action.CheckResult{State: action.Needed, Observed: m.facts(), Intended: s.refusing().facts()}
+	f := action.CheckResult{State: action.Needed, Observed: m.facts(), Intended: s.refusing().asFarAsKept(m).facts()}
 	switch {
 	case m.refuses(s) && !m.opensAgain():
 		f.State = action.Satisfied
-	case s.mariadb && m[keptNow] == cannotBeKept:
-		f.Reason = "its option file decides what it is after a restart; users with READ ONLY ADMIN or SUPER can still write"
+	case m[keptNow] == cannotBeKept && s.mariadb:
+		f.Reason = optionFile(s, m, "what it is after a restart", "") + "; users with READ ONLY ADMIN or SUPER can still write"
+	case m[keptNow] == cannotBeKept:
+		f.Reason = optionFile(s, m, "what it is after a restart", closedAtStart(s))
 	case s.mariadb:
 		f.Reason = "users with READ ONLY ADMIN or SUPER can still write: their connections are ended, so that they look for the new primary"
 	}

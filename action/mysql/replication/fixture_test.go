@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -27,6 +28,12 @@ type fixture struct {
 
 func newFixture(t *testing.T, product string, nodes int) fixture {
 	t.Helper()
+	return newFixtureWith(t, product, nodes, nil)
+}
+
+// newFixtureWith has settings beside the usual ones.
+func newFixtureWith(t *testing.T, product string, nodes int, settings map[string]string) fixture {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts real servers")
 	}
@@ -40,11 +47,9 @@ func newFixture(t *testing.T, product string, nodes int) fixture {
 	}
 	redo := map[string]string{"mariadb": "innodb_log_file_size", "mysql": "innodb_redo_log_capacity"}[product]
 	deps := lab.Deps{Machine: m, Launchers: []engine.Launcher{launch.Servers{}}, Home: t.TempDir(), Cache: cache}
-	c, err := lab.Up(t.Context(), lab.Spec{
-		Name: "repl-" + product, Product: product, Nodes: nodes, Config: map[string]string{
-			"innodb_buffer_pool_size": "32M", redo: "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2", // no power fails here
-		},
-	}, deps)
+	config := map[string]string{"innodb_buffer_pool_size": "32M", redo: "8M", "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"} // no power fails here
+	maps.Copy(config, settings)
+	c, err := lab.Up(t.Context(), lab.Spec{Name: "repl-" + product, Product: product, Nodes: nodes, Config: config}, deps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,9 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
+	if err := s.singleSource(is); err != nil {
+		return action.CheckResult{}, err
+	}
 	if err := canLead(ctx, s); err != nil {
 		return action.CheckResult{}, err
 	}
@@ -62,8 +65,10 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return f, refuseSecond(ctx, s)
 	case is.Primary(): // but not after its next start: it was cut off in between
 		return f, refuseSecond(ctx, s)
-	case s.mariadb && m[keptNow] == cannotBeKept:
-		f.Reason = "its option file decides whether it accepts writes after a restart: remove read_only from it"
+	case s.mariadb:
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "remove read_only from it")
+	default:
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "remove read_only and super_read_only from it")
 	}
 	return f, p.observeOthers(ctx, s, is, &f)
 }

@@ -14,8 +14,8 @@ import (
 // mode is whether a server refuses writes, now and after a restart, by the names of the facts.
 //
 // MySQL has two degrees; MariaDB has one, which users with the privilege READ ONLY ADMIN pass by. What holds after a restart
-// stands in the settings that a lab writes, else in MySQL's own file of persisted variables; of another MariaDB only its
-// option file knows.
+// stands in the settings that a lab writes, else in MySQL's own file of persisted variables; of another MariaDB, and of a MySQL that
+// does not load that file, only its option file knows.
 type mode map[string]string
 
 // The facts of a mode.
@@ -73,6 +73,16 @@ func (s *server) taking() mode {
 	return m
 }
 
+// asFarAsKept leaves out of an intended mode what is not known of the present one: nothing that Plimsoll does changes it.
+func (m mode) asFarAsKept(now mode) mode {
+	for fact := range kept {
+		if now[fact] == cannotBeKept {
+			m[fact] = cannotBeKept
+		}
+	}
+	return m
+}
+
 func modeOf(ctx context.Context, s *server) (mode, error) {
 	m := mode{}
 	names := []string{modeNow}
@@ -96,6 +106,10 @@ func modeOf(ctx context.Context, s *server) (mode, error) {
 
 func readKeptMode(ctx context.Context, s *server, m mode) error {
 	own, assignable := s.node.Server.(cluster.Assignable)
+	keeps, err := keepsMode(ctx, s)
+	if err != nil {
+		return err
+	}
 	for fact, name := range kept {
 		if _, has := m[name]; !has {
 			continue
@@ -109,7 +123,7 @@ func readKeptMode(ctx context.Context, s *server, m mode) error {
 			if m[fact] = settings[name]; m[fact] == "" {
 				m[fact] = notKept
 			}
-		case s.mariadb:
+		case !keeps:
 			m[fact] = cannotBeKept
 		default:
 			v, err := s.value(ctx, admin.Persisted(name))
@@ -120,6 +134,38 @@ func readKeptMode(ctx context.Context, s *server, m mode) error {
 		}
 	}
 	return nil
+}
+
+// keepsMode tells whether what a server is told for after a restart is what it starts with.
+func keepsMode(ctx context.Context, s *server) (bool, error) {
+	if _, assignable := s.node.Server.(cluster.Assignable); assignable || s.mariadb {
+		return assignable, nil
+	}
+	loads, err := s.value(ctx, admin.LoadsPersisted)
+	return !admin.IsOff(loads), err
+}
+
+// optionFile says of a server whose mode cannot be kept what decides it after a restart, and what to do then; "" of one whose mode can.
+func optionFile(s *server, m mode, decides, todo string) string {
+	if m[keptNow] != cannotBeKept {
+		return ""
+	}
+	text := "its option file decides " + decides
+	if !s.mariadb {
+		text += ", as persisted_globals_load is OFF"
+	}
+	if todo != "" {
+		text += ": " + todo
+	}
+	return text
+}
+
+// closedAtStart is what a person does about the option file of a server that is to refuse writes.
+func closedAtStart(s *server) string {
+	if s.mariadb {
+		return "put read_only = ON into it"
+	}
+	return "put super_read_only = ON into it"
 }
 
 // setMode makes a server refuse writes or take them. One that is to refuse them is first told so for after a restart, and one that is to take
@@ -197,10 +243,14 @@ func keepMode(ctx context.Context, s *server, m mode) error {
 			return err
 		}
 	}
-	switch {
-	case s.mariadb:
+	if s.mariadb {
 		return nil
-	case assignable: // what was persisted by who knows this server by its address alone would win over its settings
+	}
+	keeps, err := keepsMode(ctx, s)
+	if err != nil {
+		return err
+	}
+	if assignable || !keeps { // what was persisted would win over the settings, or, in a start that loads it, over the option file
 		return s.do(ctx, "", admin.Unpersist(modeNow), admin.Unpersist(modeSuper))
 	}
 	var statements []string

@@ -72,6 +72,7 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 		f.State = action.Satisfied
 		return f, link{replica, source}.refuseErrant(ctx)
 	}
+	f.Reason = optionFile(replica, m, "whether it accepts writes after a restart", closedAtStart(replica))
 	return f, link{replica, source}.mayBegin(ctx)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -68,6 +69,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{State: action.Satisfied, Observed: action.Facts{}, Intended: action.Facts{}}
+	var reasons []string
 	for _, n := range nodes {
 		f.Observed[n.name], f.Intended[n.name] = n.silence(), source.address()
 		if !n.answers() {
@@ -92,6 +94,9 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		}
 		if !follows || !n.is.ReadOnly || m.opensAgain() {
 			f.State = action.Needed
+			if why := optionFile(s, m, "whether it accepts writes after a restart", closedAtStart(s)); why != "" {
+				reasons = append(reasons, n.name+": "+why)
+			}
 		}
 		if follows { // it was closed by an attempt before, and what clients wrote there is there still
 			errant, err := link{s, source}.errant(ctx)
@@ -103,6 +108,7 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 			}
 		}
 	}
+	f.Reason = strings.Join(reasons, "; ")
 	if len(loose) > 0 { // they are told of, and refuse writes after their next start too
 		f.State = action.Needed
 	}

@@ -35,6 +35,10 @@ func Persisted(name string) string {
 	return "SELECT variable_value FROM performance_schema.persisted_variables WHERE variable_name = " + Text(name)
 }
 
+// LoadsPersisted is a query for whether a server takes the values that are kept when it starts (persisted_globals_load, MySQL from 8.0). One that does
+// not ignores them, and only its option file and its command line decide.
+const LoadsPersisted = "SELECT @@GLOBAL.persisted_globals_load"
+
 // LockHolder is a query for the connection that has a lock of the server's own (GET_LOCK); NULL for none.
 func LockHolder(lock string) string { return "SELECT IS_USED_LOCK(" + Text(lock) + ")" }
 
