@@ -45,6 +45,7 @@ func adviceOfACutOver(w fixture) {
 	w.withoutWayBack()
 	if !w.isMySQL() {
 		w.passesReadOnly()
+		w.executesEvents()
 	}
 	w.beside()
 	w.halfway()
@@ -180,6 +181,15 @@ func (w fixture) passesReadOnly() {
 		w.Errorf("a new connection writes to a read-only server: %v", err)
 	}
 	w.do("n1", "SET GLOBAL read_only = OFF", "DROP USER rogue")
+}
+
+// executesEvents has an event that a read-only server would go on executing.
+func (w fixture) executesEvents() {
+	w.Helper()
+	w.do("n1", "SET GLOBAL event_scheduler = ON", "CREATE EVENT app1.tick ON SCHEDULE EVERY 1 DAY STARTS NOW() + INTERVAL 1 DAY DO DELETE FROM app1.t WHERE id = 3")
+	w.executes(w.advised(cutOver, "event app1.tick (definer"))
+	w.open("the event is disabled")
+	w.do("n1", "SET GLOBAL event_scheduler = OFF", "DROP EVENT app1.tick")
 }
 
 // beside has another node begin to take writes while a cut-over was cut off, and when it is undone: it is closed again, and both go on.

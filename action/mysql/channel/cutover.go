@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,9 +171,12 @@ func (c *cutover) noOther(ctx context.Context, on *cluster.Cluster, call action.
 	}
 }
 
-// awaitObeyed refuses a server on which somebody is connected who may write although it is read-only. MySQL's super_read_only
-// holds everybody.
+// awaitObeyed refuses a server on which somebody is connected who may write although it is read-only, or an event does. MySQL's
+// super_read_only holds everybody.
 func awaitObeyed(ctx context.Context, s *server) error {
+	if err := admin.RefuseEvents(ctx, s.asked(), s.Dialect, admin.VersionOf(s.facts.Version)); err != nil {
+		return err
+	}
 	if _, is := s.Dialect.(admin.MariaDB); !is {
 		return nil
 	}
@@ -234,10 +238,13 @@ func (c *cutover) carryOut(ctx context.Context, on *cluster.Cluster, call action
 	call.Progress(0.9, "completing")
 	ctx, cancel := c.within(ctx)
 	defer cancel()
-	if todo, err := restarts(ctx, s.from, s.to); err != nil {
+	todo, err := restarts(ctx, s.from, s.to)
+	if err != nil {
 		return out, outOfTime(ctx, err)
-	} else if todo != "" {
-		out[action.Next] = todo
+	}
+	events := admin.EventsToEnable(ctx, s.to.asked())
+	if next := slices.DeleteFunc([]string{todo, events}, func(text string) bool { return text == "" }); len(next) > 0 {
+		out[action.Next] = strings.Join(next, ". ")
 	}
 	return out, outOfTime(ctx, c.complete(ctx, s))
 }

@@ -61,7 +61,12 @@ func external(w fixture) {
 	w.sub("cut-over, and the new server is closed by a restart", closedByARestart)
 	w.sub("cut-over from a server that replicates itself", hasSources)
 	w.tellsOfOptionFiles()
+	w.do("n1", "CREATE EVENT app1.tick ON SCHEDULE EVERY 1 DAY STARTS NOW() + INTERVAL 1 DAY DO DELETE FROM app1.many WHERE id = 0")
 	gap := w.act(cutOver, `{from: n1, to: n2, max_gap: 5m}`)
+	if next, _ := gap[action.Next].(string); !strings.Contains(next, "n2 does not execute events that came to it by replication") || !strings.Contains(next, "EVENT `app1`.`tick` ENABLE") {
+		w.Errorf("the writes are on n2, next: %q", next)
+	}
+	w.do("n2", "DROP EVENT app1.tick")
 	w.comes(ws)
 	w.act(compareRows, `{source: n2, node: n1, hold: 5m}`)
 	w.Logf("there %v", gap)

@@ -153,6 +153,11 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 	return "", nil
 }
 
+// asked is the server as it is asked by queries of one column.
+func (s *server) asked() admin.Asked {
+	return admin.Asked{Name: s.name, Column: func(ctx context.Context, query string) ([]string, error) { return s.on.Column(ctx, s.node, query) }}
+}
+
 // variable is a global variable; "" if the server has none of that name.
 func (s *server) variable(ctx context.Context, name string) (string, error) {
 	rows, err := s.rows(ctx, admin.Variables(name))

@@ -114,6 +114,9 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if err := refuseSameID(all); err != nil {
 		return 0, err
 	}
+	if err := from.refuseEvents(ctx); err != nil {
+		return 0, err
+	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,7 @@ type demote struct {
 var (
 	_ action.Undoer         = (*demote)(nil)
 	_ action.InFlightWaiter = (*demote)(nil)
+	_ action.Cautioned      = (*demote)(nil)
 )
 
 func (d *demote) Traits() action.Traits {
@@ -65,6 +67,21 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	return f, nil
 }
 
+// Cautions name who is connected to a MariaDB and may go on writing: a new connection may even when the present ones have been ended.
+func (d *demote) Cautions(ctx context.Context, on *cluster.Cluster) []action.Caution {
+	s, err := serverOf(ctx, on, d.Node)
+	if err != nil || !s.mariadb {
+		return nil
+	}
+	who, err := on.Column(ctx, s.name(), admin.PassesReadOnly(admin.VersionOf(s.version)))
+	if err != nil || len(who) == 0 {
+		return nil
+	}
+	slices.Sort(who)
+	return []action.Caution{{Text: fmt.Sprintf("connected to %s by users who may write although it is read-only: %s. Their connections are ended; what they write there when they connect again is on no other server, "+
+		"and %[1]s could not be a replica: stop what connects as them", s.name(), strings.Join(slices.Compact(who), ", "))}}
+}
+
 // Act waits for what is open, then closes the server to writes and ends the connections of clients, so that each looks for
 // the primary anew; what they had open is rolled back.
 func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
@@ -77,6 +94,9 @@ func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 		return nil, err
 	}
 	if err := d.probe(ctx, on); err != nil {
+		return nil, action.NothingDone{Err: err}
+	}
+	if err := s.refuseEvents(ctx); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
 	c.Progress(0.5, "making it read-only")

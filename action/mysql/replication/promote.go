@@ -243,7 +243,11 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 		return nil, err
 	}
 	has, err := s.executed(ctx)
-	return action.Facts{"position": has.String()}, err
+	out := action.Facts{"position": has.String()}
+	if next := admin.EventsToEnable(ctx, s.asked()); next != "" {
+		out[action.Next] = next
+	}
+	return out, err
 }
 
 // leaveSource ends the server's replication; it stays read-only. A server that hangs meanwhile takes no writes afterwards either, so that the

@@ -33,10 +33,17 @@ const NoConnection = "1094"
 // PassesReadOnly is a query for the users, as who, that are connected to a MariaDB and may write while it is read only. MySQL's
 // super_read_only holds everybody.
 func PassesReadOnly(v Version) string {
-	may := "u.privilege_type = 'READ_ONLY ADMIN'"
-	if v.Less(Version{10, 11, 0}) {
-		may = "u.privilege_type IN ('READ_ONLY ADMIN', 'SUPER')"
-	}
 	return "SELECT p.user AS who, u.grantee AS grantee, GROUP_CONCAT(DISTINCT u.privilege_type SEPARATOR ', ') AS rights FROM information_schema.processlist p JOIN information_schema.user_privileges u " +
-		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE " + may + " AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%' GROUP BY p.user, u.grantee"
+		"ON u.grantee LIKE CONCAT('''', p.user, '''@%') WHERE " + mayPassReadOnly(v) + " AND p.user <> SUBSTRING_INDEX(USER(), '@', 1) AND p.command NOT LIKE 'Binlog Dump%' GROUP BY p.user, u.grantee"
+}
+
+// superAlone is the first MariaDB on which SUPER is not enough to write on a read-only server.
+var superAlone = Version{10, 11, 0}
+
+// mayPassReadOnly is a condition for the privileges, of information_schema.user_privileges as u, with which a MariaDB that is read-only is written to.
+func mayPassReadOnly(v Version) string {
+	if v.Less(superAlone) {
+		return "u.privilege_type IN ('READ_ONLY ADMIN', 'SUPER')"
+	}
+	return "u.privilege_type = 'READ_ONLY ADMIN'"
 }
