@@ -174,7 +174,7 @@ func (c *cutover) noOther(ctx context.Context, on *cluster.Cluster, call action.
 // awaitObeyed refuses a server on which somebody is connected who may write although it is read-only, or an event does. MySQL's
 // super_read_only holds everybody.
 func awaitObeyed(ctx context.Context, s *server) error {
-	if err := admin.RefuseEvents(ctx, s.asked(), s.Dialect, admin.VersionOf(s.facts.Version)); err != nil {
+	if err := admin.RefuseEvents(ctx, asked(s), s.Dialect, admin.VersionOf(s.facts.Version)); err != nil {
 		return err
 	}
 	if _, is := s.Dialect.(admin.MariaDB); !is {
@@ -242,7 +242,7 @@ func (c *cutover) carryOut(ctx context.Context, on *cluster.Cluster, call action
 	if err != nil {
 		return out, outOfTime(ctx, err)
 	}
-	events := admin.EventsToEnable(ctx, s.to.asked())
+	events := admin.EventsToEnable(ctx, asked(s.to))
 	if next := slices.DeleteFunc([]string{todo, events}, func(text string) bool { return text == "" }); len(next) > 0 {
 		out[action.Next] = strings.Join(next, ". ")
 	}

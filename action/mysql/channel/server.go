@@ -154,7 +154,7 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 }
 
 // asked is the server as it is asked by queries of one column.
-func (s *server) asked() admin.Asked {
+func asked(s *server) admin.Asked {
 	return admin.Asked{Name: s.name, Column: func(ctx context.Context, query string) ([]string, error) { return s.on.Column(ctx, s.node, query) }}
 }
 

@@ -114,7 +114,7 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if err := refuseSameID(all); err != nil {
 		return 0, err
 	}
-	if err := from.refuseEvents(ctx); err != nil {
+	if err := refuseEvents(ctx, from); err != nil {
 		return 0, err
 	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {

@@ -96,7 +96,7 @@ func (d *demote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	if err := d.probe(ctx, on); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
-	if err := s.refuseEvents(ctx); err != nil {
+	if err := refuseEvents(ctx, s); err != nil {
 		return nil, action.NothingDone{Err: err}
 	}
 	c.Progress(0.5, "making it read-only")

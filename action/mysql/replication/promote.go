@@ -244,7 +244,7 @@ func (p *promote) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	}
 	has, err := s.executed(ctx)
 	out := action.Facts{"position": has.String()}
-	if next := admin.EventsToEnable(ctx, s.asked()); next != "" {
+	if next := admin.EventsToEnable(ctx, asked(s)); next != "" {
 		out[action.Next] = next
 	}
 	return out, err

@@ -62,13 +62,13 @@ func (s *server) value(ctx context.Context, query string) (string, error) {
 }
 
 // asked is the server as it is asked by queries of one column.
-func (s *server) asked() admin.Asked {
+func asked(s *server) admin.Asked {
 	return admin.Asked{Name: s.name(), Column: func(ctx context.Context, query string) ([]string, error) { return s.on.Column(ctx, s.name(), query) }}
 }
 
 // refuseEvents refuses a server whose events would go on writing when it is read-only.
-func (s *server) refuseEvents(ctx context.Context) error {
-	return admin.RefuseEvents(ctx, s.asked(), s.dialect, admin.VersionOf(s.version))
+func refuseEvents(ctx context.Context, s *server) error {
+	return admin.RefuseEvents(ctx, asked(s), s.dialect, admin.VersionOf(s.version))
 }
 
 // do gives the server orders, which end with this process: admin.Orders.Alone. A secret that is in one is in no error and in no log that the
