@@ -90,7 +90,7 @@ func (s simulated) Check(context.Context, *cluster.Cluster) (action.CheckResult,
 var seen = action.Facts{"seconds": 3600, "size_limit": 0, "local_file_system": "7dbde5c0"}
 
 // put is what every simulated act puts out: names that later steps of shipped runbooks ask for.
-var put = action.Facts{"node": "n2"}
+var put = action.Facts{"node": "n2", "received": "0:1-5"}
 
 func (s simulated) Act(_ context.Context, _ *cluster.Cluster, c action.Call) (action.Facts, error) {
 	n, err := s.fixture.times(s.id)
