@@ -17,7 +17,7 @@ import (
 var cutOver = action.Action{
 	Name: "mysql.cut-over", Version: 1,
 	About: "Moves the writes from a server to its replica and keeps replication in the other direction for the way back. No acknowledged write is lost; in between, neither server accepts writes.",
-	New:   func() action.Task { return &cutover{WayBack: true, MaxGap: 10 * time.Second} },
+	New:   func() action.Task { return &cutover{WayBack: true, MaxGap: 10 * time.Second, answers: answerTime} },
 }
 
 // cutover goes through states that each say by themselves how far it came: the old server still, the way back prepared, the
@@ -27,6 +27,8 @@ type cutover struct {
 	To      string        `yaml:"to,required" doc:"The node that will accept them: a replica of it."`
 	WayBack bool          `yaml:"way_back" doc:"Whether the old server replicates from the new one afterwards. Without this the cut-over is irreversible. Default true."`
 	MaxGap  time.Duration `yaml:"max_gap" doc:"How long no server may accept writes; after that time the old server accepts writes again. Default 10s."`
+
+	answers time.Duration // answerTime, but for tests
 }
 
 var (
@@ -54,7 +56,7 @@ const answerTime = 30 * time.Second
 
 // within bounds a context by answerTime, or by max_gap where that is longer.
 func (c *cutover) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	within := max(c.MaxGap, answerTime)
+	within := max(c.MaxGap, c.answers)
 	return context.WithTimeoutCause(ctx, within, fmt.Errorf("%s or %s does not answer within %v", c.From, c.To, within))
 }
 
