@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 
 	"plimsoll/internal/prometheustest"
 	"plimsoll/watch"
+	"plimsoll/watch/store"
 )
 
 func sampleAt(at time.Time, v float64) watch.Sample {
@@ -79,5 +81,28 @@ func TestWritesIntoARealPrometheus(t *testing.T) {
 	defer func() { _ = answer.Body.Close() }() // it was only read
 	if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"12000"`) {
 		t.Errorf("Prometheus has %s", body)
+	}
+	// The end of a series ends it there too.
+	shown := func() string {
+		t.Helper()
+		answer, err := http.Get("http://" + address + "/api/v1/query?query=plimsoll_aas")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }() // it was only read
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	if is := shown(); !strings.Contains(is, "a/n1") {
+		t.Fatalf("before the end Prometheus shows %s", is)
+	}
+	if err := errors.Join(w.Append(t.Context(), []watch.Sample{sampleAt(time.Now().Add(-time.Millisecond), store.Ended())}), w.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if is := shown(); strings.Contains(is, "a/n1") || !strings.Contains(is, "success") {
+		t.Errorf("after the end Prometheus shows %s", is)
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/prometheus/prometheus/model/value"
 
 	"plimsoll/watch"
 )
@@ -117,8 +120,12 @@ func TestAPointIsWhatPrometheusWrites(t *testing.T) {
 func TestReadingsEndWithTheInstance(t *testing.T) {
 	s, from := opened(t, t.TempDir())
 	last := from.Add(59 * time.Second)
-	if err := s.EndReadings(t.Context(), "a/n1", last.Add(500*time.Millisecond)); err != nil {
+	ended, err := s.EndReadings(t.Context(), "a/n1", last.Add(500*time.Millisecond))
+	if err != nil {
 		t.Fatal(err)
+	}
+	if len(ended) != 1 || ended[0].Name != "mysql_global_status_questions" || !value.IsStaleNaN(ended[0].Value) || !slices.Contains(ended[0].Labels, watch.Label{Name: "instance", Value: "a/n1"}) {
+		t.Errorf("other stores are told of %+v", ended)
 	}
 	v, err := s.Instant(t.Context(), `mysql_global_status_questions`, last.Add(time.Second))
 	if err != nil || len(v.Lines) != 1 || v.Lines[0].Labels["instance"] != "a/n2" {
@@ -132,7 +139,7 @@ func TestReadingsEndWithTheInstance(t *testing.T) {
 func TestTheSeriesOfAnInstanceThatLeftAreSeenNoMore(t *testing.T) {
 	s, from := opened(t, t.TempDir())
 	last := from.Add(59 * time.Second)
-	if err := s.End(t.Context(), "a/n1", last.Add(500*time.Millisecond)); err != nil {
+	if _, err := s.End(t.Context(), "a/n1", last.Add(500*time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	v, err := s.Instant(t.Context(), `up`, last.Add(time.Second))

@@ -88,14 +88,18 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log, Documents: s.document,
 		Left: func(ctx context.Context, instance string) {
 			s.latest.End(instance)
-			if err := s.Series.End(ctx, instance, time.Now()); err != nil {
+			ended, err := s.Series.End(ctx, instance, time.Now())
+			if err != nil {
 				log.Error("end the series of an instance that is no longer watched", "instance", instance, "error", err)
 			}
+			s.send(ctx, ended)
 		},
 		Gone: func(ctx context.Context, instance string, at time.Time) {
-			if err := s.Series.EndReadings(ctx, instance, at); err != nil {
+			ended, err := s.Series.EndReadings(ctx, instance, at)
+			if err != nil {
 				log.Error("end the series of an instance that does not answer", "instance", instance, "error", err)
 			}
+			s.send(ctx, ended)
 		},
 		Changes: func(c watch.Change) {
 			if err := s.change(c); err != nil {
@@ -137,10 +141,15 @@ func (s *Service) Follow(ctx context.Context, sources []watch.Source) error {
 	return nil
 }
 
-func (s *Service) keep(ctx context.Context, samples []watch.Sample) error {
+// send gives samples to the stores that remote_write names.
+func (s *Service) send(ctx context.Context, samples []watch.Sample) {
 	for _, w := range s.remote {
 		_ = w.Append(ctx, samples) // it never fails
 	}
+}
+
+func (s *Service) keep(ctx context.Context, samples []watch.Sample) error {
+	s.send(ctx, samples)
 	return errors.Join(s.Series.Append(ctx, samples), s.latest.Append(ctx, samples))
 }
 
