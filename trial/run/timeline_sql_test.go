@@ -65,12 +65,15 @@ func TestWhereTheTablesOfTheWorkloadAre(t *testing.T) {
 // A typo in what the trial itself executes is neither a failed change nor a bad measurement: the trial could not run, and says where the typo is.
 // A statement that the server understands and refuses is a change that failed.
 func TestATypoInATimelineIsNoFailedChange(t *testing.T) {
-	for step, want := range map[string]analyze.Answer{
-		"sql: DELETE FROM plimsoll.sbtset1": analyze.CouldNotRun,
-		"sql: DELEET FROM plimsoll.sbtest1": analyze.CouldNotRun,
-		"command: ./nosuch.sh":              analyze.CouldNotRun,
-		"command: exit 3":                   analyze.Fail,
-		"sql: INSERT INTO plimsoll.sbtest1 SELECT * FROM plimsoll.sbtest1 LIMIT 1": analyze.Fail,
+	for step, want := range map[string]struct {
+		answer analyze.Answer
+		advice string // "": no typo
+	}{
+		"sql: DELETE FROM plimsoll.sbtset1": {analyze.CouldNotRun, "correct the name of the table"}, // found before the load, as is a file that is not there
+		"sql: DELEET FROM plimsoll.sbtest1": {analyze.CouldNotRun, "correct what the trial's timeline executes there"},
+		"command: ./nosuch.sh":              {analyze.CouldNotRun, "correct the path"},
+		"command: exit 3":                   {analyze.Fail, ""},
+		"sql: INSERT INTO plimsoll.sbtest1 SELECT * FROM plimsoll.sbtest1 LIMIT 1": {analyze.Fail, ""},
 	} {
 		t.Run(step, func(t *testing.T) {
 			result, err := run.Run(t.Context(), readBeside(t, "  - run: {"+step+"}\n", "expect:\n  - errors == 0\n"), catalog.Parts(), options(t, nil))
@@ -78,10 +81,10 @@ func TestATypoInATimelineIsNoFailedChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			said, advice := strings.Join(result.Verdict.Reasons, "\n"), strings.Join(result.Verdict.Advice, "\n")
-			if v := result.Verdict.Verdict; v != want && !(want == analyze.Fail && v == analyze.Invalid) { // a busy machine makes a trial invalid that could run
+			if v := result.Verdict.Verdict; v != want.answer && !(want.answer == analyze.Fail && v == analyze.Invalid) { // a busy machine makes a trial invalid that could run
 				t.Errorf("%s: %s: %s", step, v, said)
 			}
-			if typo := want == analyze.CouldNotRun; typo != strings.Contains(said, ".yaml:") || typo != strings.Contains(advice, "correct what the trial's timeline executes there") {
+			if typo := want.advice != ""; typo != strings.Contains(said, ".yaml:") || typo != strings.Contains(advice, "correct ") || !strings.Contains(advice, want.advice) {
 				t.Errorf("%s: %q, advice %q", step, said, advice)
 			}
 		})
