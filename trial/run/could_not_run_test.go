@@ -63,8 +63,8 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 		if c.how == result.CouldNotRun && (!strings.Contains(all, "could not run in round 2, lab/freeze: ") || strings.Contains(all, "interrupted")) {
 			t.Errorf("%s: %q", what, v.Reasons)
 		}
-		if nothing := learnedNothing(v); c.how == result.CouldNotRun && nothing != "its trial could not run" {
-			t.Errorf("%s: a rehearsal says %q", what, nothing)
+		if nothing, want := learnedNothing(v), map[result.How]string{result.CouldNotRun: "its trial could not run", result.Interrupted: "its trial was interrupted"}[c.how]; nothing != want {
+			t.Errorf("%s: a rehearsal says %q, want %q", what, nothing, want)
 		}
 	}
 }
