@@ -2,7 +2,6 @@ package replication
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"plimsoll/engine"
@@ -42,9 +41,6 @@ func (p *promote) stillHas(ctx context.Context, s *server, is engine.Replication
 		}
 		missing, apart, err := lacks(ctx, s, is, o)
 		if err != nil {
-			if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-				continue // it hangs: pick said what that may mean
-			}
 			return err
 		}
 		if missing > 0 && !apart {
