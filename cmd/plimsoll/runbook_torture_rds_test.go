@@ -23,37 +23,37 @@ import (
 
 var tortureResults = flag.String("torture-results", "", "keep what runbooks of RDS stood in this folder, for docs/torture.md")
 
-// rdsOrdeal is a runbook of RDS or Aurora, and what is known of it beforehand.
-type rdsOrdeal struct {
+// rdsTorture is a runbook of RDS or Aurora, and what is known of it beforehand.
+type rdsTorture struct {
 	Book   string   `json:"book"`
 	Inputs []string `json:"inputs,omitempty"`
 	Before []string `json:"before,omitempty"`
 
-	world  func(*testing.T) *rdsStandIn
-	stays  []string // what stops an undo, as declared
-	asks   []string // what stops for a person when it is cut off
-	copies bool     // the servers are brought back too, not their API alone
-	idle   []string // steps that find nothing to do there
-	makes  string   // what looks at the cluster find wrong and the runbook is for
+	standIn func(*testing.T) *rdsStandIn
+	stays   []string // what stops an undo, as declared
+	asks    []string // what stops for a person when it is cut off
+	copies  bool     // the servers are brought back too, not their API alone
+	idle    []string // steps that find nothing to do there
+	makes   string   // what looks at the cluster find wrong and the runbook is for
 }
 
 func pairOfInstances(t *testing.T) *rdsStandIn { return pairOfRDS(t, false, 2) }
 func auroraCluster(t *testing.T) *rdsStandIn   { return pairOfRDS(t, true, 2) }
 func auroraToGrow(t *testing.T) *rdsStandIn    { return pairOfRDS(t, true, 3) }
 
-var rdsOrdeals = []rdsOrdeal{
-	{Book: "rds/resize", Inputs: []string{"node=db2", "class=db.r6g.large"}, world: pairOfInstances},
-	{Book: "rds/grow-storage", Inputs: []string{"node=db1", "gib=400", "type=gp3"}, world: pairOfInstances, stays: []string{"grow"}},
-	{Book: "rds/set-parameter", Inputs: []string{"node=db1", "name=max_connections", "value=300"}, world: pairOfInstances},
-	{Book: "rds/reboot", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"reboot"}},
-	{Book: "rds/add-replica", Inputs: []string{"node=db1", "name=new"}, world: pairOfInstances},
-	{Book: "rds/promote", Inputs: []string{"node=db2"}, world: pairOfInstances, stays: []string{"promote"}, copies: true, makes: "2 servers take writes: db1, db2"},
-	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
-	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, world: blueGreenOfRDS, stays: []string{"back", "open"}, copies: true},
-	{Book: "aurora/failover", Inputs: []string{"node=db2"}, world: auroraCluster},
-	{Book: "aurora/add-reader", Inputs: []string{"node=db3", "class=db.r6g.large", "tables=app.t", "share=0"}, world: auroraToGrow},
-	{Book: "aurora/clone", Inputs: []string{"name=copy", "class=db.r6g.large"}, world: auroraCluster, idle: []string{"sweep"}},
-	{Book: "aurora/delete-clone", Inputs: []string{"name=copy"}, Before: []string{"aurora/clone name=copy class=db.r6g.large"}, world: auroraCluster, stays: []string{"delete"}},
+var rdsTortures = []rdsTorture{
+	{Book: "rds/resize", Inputs: []string{"node=db2", "class=db.r6g.large"}, standIn: pairOfInstances},
+	{Book: "rds/grow-storage", Inputs: []string{"node=db1", "gib=400", "type=gp3"}, standIn: pairOfInstances, stays: []string{"grow"}},
+	{Book: "rds/set-parameter", Inputs: []string{"node=db1", "name=max_connections", "value=300"}, standIn: pairOfInstances},
+	{Book: "rds/reboot", Inputs: []string{"node=db2"}, standIn: pairOfInstances, stays: []string{"reboot"}},
+	{Book: "rds/add-replica", Inputs: []string{"node=db1", "name=new"}, standIn: pairOfInstances},
+	{Book: "rds/promote", Inputs: []string{"node=db2"}, standIn: pairOfInstances, stays: []string{"promote"}, copies: true, makes: "2 servers take writes: db1, db2"},
+	{Book: "rds/blue-green", Inputs: []string{"node=db", "old=old", "name=next", "version=9.7.4"}, standIn: blueGreenOfRDS, stays: []string{"switch"}, copies: true},
+	{Book: "rds/blue-green-back", Inputs: []string{"node=db", "old=old"}, Before: []string{"rds/blue-green node=db old=old name=next version=9.7.4"}, standIn: blueGreenOfRDS, stays: []string{"back", "open"}, copies: true},
+	{Book: "aurora/failover", Inputs: []string{"node=db2"}, standIn: auroraCluster},
+	{Book: "aurora/add-reader", Inputs: []string{"node=db3", "class=db.r6g.large", "tables=app.t", "share=0"}, standIn: auroraToGrow},
+	{Book: "aurora/clone", Inputs: []string{"name=copy", "class=db.r6g.large"}, standIn: auroraCluster, idle: []string{"sweep"}},
+	{Book: "aurora/delete-clone", Inputs: []string{"name=copy"}, Before: []string{"aurora/clone name=copy class=db.r6g.large"}, standIn: auroraCluster, stays: []string{"delete"}},
 }
 
 // TestRDSRunbooksStandTheTorture tortures the runbooks of RDS and Aurora on a stand-in of the API in front of real servers: by the
@@ -66,9 +66,9 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range rdsOrdeals {
+	for _, c := range rdsTortures {
 		t.Run(c.Book, func(t *testing.T) {
-			s := c.world(t)
+			s := c.standIn(t)
 			o, err := s.torture(t, c)
 			if err != nil {
 				t.Fatalf("%v; until then %+v", err, o.Troubles)
@@ -89,16 +89,16 @@ func TestRDSRunbooksStandTheTorture(t *testing.T) {
 			if o.Tries < 10 || o.Undos == 0 || o.Slept == 0 || !slices.Equal(o.Untried, c.idle) {
 				t.Errorf("%d tries, %d killed while it was undone, asleep for %s, untried %q", o.Tries, o.Undos, o.Slept, o.Untried)
 			}
-			keepOrdeal(t, kept, c, o)
+			keepReport(t, kept, c, o)
 		})
 	}
 }
 
-// keepOrdeal writes a result as internal/torture reads it.
-func keepOrdeal(t *testing.T, folder string, c rdsOrdeal, o faulttest.Report) {
+// keepReport writes a result as internal/torture reads it.
+func keepReport(t *testing.T, folder string, c rdsTorture, o faulttest.Report) {
 	t.Helper()
 	data, err := json.MarshalIndent(struct {
-		Case    rdsOrdeal        `json:"case"`
+		Case    rdsTorture       `json:"case"`
 		Product string           `json:"product"`
 		Report  faulttest.Report `json:"ordeal"`
 	}{c, "rds", o}, "", "  ")
@@ -111,7 +111,7 @@ func keepOrdeal(t *testing.T, folder string, c rdsOrdeal, o faulttest.Report) {
 }
 
 // torture does what the command does to a lab.
-func (s *rdsStandIn) torture(t *testing.T, c rdsOrdeal) (faulttest.Report, error) {
+func (s *rdsStandIn) torture(t *testing.T, c rdsTorture) (faulttest.Report, error) {
 	t.Helper()
 	program, err := exec.LookPath("plimsoll") // TestMain has put it there
 	if err != nil {

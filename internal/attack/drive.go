@@ -300,13 +300,13 @@ func (a *attack) steal(ctx context.Context, s *scenario, run string) {
 	other.home += "-other"
 	_ = os.MkdirAll(other.home, 0o700)
 	_ = os.Symlink(filepath.Join(a.program.home, "lab"), filepath.Join(other.home, "lab"))
-	r, relational := a.world.(*relational)
+	r, relational := a.kind.(*relational)
 	leaderless := relational && r.primary() == "" // then a claim ends with its process
 	if refused := a.execute(ctx, other, s.book, "act", false, append(append([]string{"runbook", "run"}, s.args...), "--yes", "--json")...); refused.run != "" && !leaderless {
 		a.report("a run began on a cluster that another holds", run+" had it, began "+refused.run)
 	}
 	time.Sleep(32 * time.Second)
-	thief := a.world.theft(a.rng)
+	thief := a.kind.theft(a.rng)
 	took := a.execute(ctx, other, thief.book, "act", a.rng.IntN(2) == 0, append(append([]string{"runbook", "run"}, thief.args...), "--break-lock", "its owner was killed", "--yes", "--json")...)
 	for range 4 {
 		all := other.runs(ctx)

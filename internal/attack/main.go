@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// world is what an attack needs of a kind of cluster.
-type world interface {
+// kind is what an attack needs of a kind of cluster.
+type kind interface {
 	start(ctx context.Context) error
 	next(ctx context.Context) *scenario
 	theft(r *rand.Rand) *scenario
@@ -32,7 +32,7 @@ type world interface {
 type attack struct {
 	program program
 	cluster
-	world  world
+	kind   kind
 	rng    *rand.Rand
 	usual  time.Duration // of a runbook that was never run
 	least  int           // kills of a round
@@ -93,10 +93,10 @@ func (a *attack) run(ctx context.Context, seed uint64, kills int, within time.Du
 	switch a.product {
 	case "cassandra":
 		a.program.patience, a.usual, a.least, a.most = 25*time.Minute, 40*time.Second, 4, 10
-		a.world = &ring{attack: a}
+		a.kind = &ring{attack: a}
 	default:
 		a.program.patience, a.usual, a.least, a.most = 6*time.Minute, 5*time.Second, 2, 6
-		a.world = &relational{attack: a}
+		a.kind = &relational{attack: a}
 	}
 	a.result.Plimsoll = strings.TrimSpace(a.program.do(ctx, nil, "version").out)
 	defer a.down(ctx)
@@ -119,7 +119,7 @@ func (a *attack) run(ctx context.Context, seed uint64, kills int, within time.Du
 // renew makes the lab, and begins to write to it.
 func (a *attack) renew(ctx context.Context) error {
 	ctx, a.finish = context.WithCancel(ctx)
-	return a.world.start(ctx)
+	return a.kind.start(ctx)
 }
 
 func (a *attack) down(ctx context.Context) {
@@ -131,7 +131,7 @@ func (a *attack) down(ctx context.Context) {
 // round makes one change, is in its way, and looks at what became of it and of the cluster.
 func (a *attack) round(ctx context.Context) {
 	a.stolen, a.ended = 0, status{}
-	s := a.world.next(ctx)
+	s := a.kind.next(ctx)
 	a.say("round %d, %d kills so far: %s", a.result.Rounds, a.result.kills(), strings.Join(s.args, " "))
 	var mishaps sync.WaitGroup
 	if s.mishap != nil {
@@ -151,7 +151,7 @@ func (a *attack) round(ctx context.Context) {
 		if try == tries || !s.fails {
 			patience = a.program.patience / 6
 		}
-		bad := a.world.ill(patience)
+		bad := a.kind.ill(patience)
 		if len(bad) == 0 {
 			break
 		}
@@ -164,13 +164,13 @@ func (a *attack) round(ctx context.Context) {
 			}
 			return
 		}
-		a.world.repair(ctx, bad)
+		a.kind.repair(ctx, bad)
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	a.world.rows(s)
-	a.world.settled()
+	a.kind.rows(s)
+	a.kind.settled()
 	a.mended(ctx)
 }
 
@@ -195,7 +195,7 @@ func (a *attack) judge(ctx context.Context, s *scenario, run string, st status, 
 	if s.fails && !strings.HasPrefix(st.Status, "done") {
 		patience /= 6
 	}
-	bad := a.world.ill(patience, but...)
+	bad := a.kind.ill(patience, but...)
 	leaderKilled := s.fails && a.pid(s.dead) == 0 && (s.dead == s.leader || slices.Contains(s.args, "to="+s.dead))
 	if s.fails && !strings.HasPrefix(st.Status, "done") || leaderKilled { // nobody promised to bring back what we broke
 		bad = slices.DeleteFunc(bad, excusable)

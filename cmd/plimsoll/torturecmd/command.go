@@ -57,7 +57,7 @@ it whenever a test leaves something that cannot be undone, and leaves the lab as
 			if err != nil {
 				return err
 			}
-			return showOrdeal(c, o, asJSON)
+			return showReport(c, o, asJSON)
 		},
 	}
 	q.Flags(cmd)
@@ -168,7 +168,7 @@ func Firsts(texts []string, cluster string) (all []execute.Request, err error) {
 	return all, nil
 }
 
-func showOrdeal(c console.Streams, o faulttest.Report, asJSON bool) error {
+func showReport(c console.Streams, o faulttest.Report, asJSON bool) error {
 	if asJSON {
 		if err := console.PrintJSON(c, o); err != nil {
 			return err
