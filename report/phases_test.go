@@ -150,7 +150,7 @@ func TestOnlyErrorsAreNoDip(t *testing.T) {
 	}}
 	u := run{Start: at}
 	p := result.Phase{Name: "own/change", From: at}
-	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors in this stretch, which lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
+	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors in this period, which lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	d.Usual = false

@@ -83,8 +83,8 @@ func TestParseRefuses(t *testing.T) {
 		"tab":                     {"a:\n\tb: 1\n", "indented with spaces, never with tabs"},
 		"no colon":                {"trial: t\ncompare\n  b: 1\n", `"compare", expected KEY: VALUE (a colon is missing)`},
 		"no colon, in the middle": {"trial: t\ncompare\nload: 1\n", `"compare", expected KEY: VALUE (a colon is missing)`},
-		"colons":                  {"question: is: it: so?\n", "a second colon, expected one text after KEY: (quote a text that holds a colon and a space)"},
-		"folded":                  {"a: [x[\"2\"] > x[\"1\"]]\n", "quote a text that holds > or |"},
+		"colons":                  {"question: is: it: so?\n", "a second colon, expected one text after KEY: (put a text that contains a colon and a space in quotes)"},
+		"folded":                  {"a: [x[\"2\"] > x[\"1\"]]\n", "t.yaml:1:9: a text that contains > or | must be in quotes (for example ['throughput[\"b\"] > 100'])"},
 	} {
 		_, err := Parse("t.yaml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -38,6 +38,9 @@ func Parse(name string, data []byte) (*Node, error) {
 	return root, r.problems.Err()
 }
 
+// foldedHint is what to write where YAML takes > or | for the beginning of a folded text.
+const foldedHint = `for example ['throughput["b"] > 100']`
+
 func syntaxProblem(name string, data []byte, err error) *Problem {
 	p := &Problem{File: name, Text: Cut(err.Error())}
 	var located yaml.Error
@@ -53,7 +56,7 @@ func syntaxProblem(name string, data []byte, err error) *Problem {
 			}
 		}
 		if strings.Contains(p.Text, "mapping value is not allowed") {
-			p.Text, p.Hint = "a second colon, expected one text after KEY:", "quote a text that holds a colon and a space"
+			p.Text, p.Hint = "a second colon, expected one text after KEY:", "put a text that contains a colon and a space in quotes"
 		}
 		if line := strings.TrimSpace(lineOf(data, p.Line)); !strings.Contains(line, ":") && (strings.Contains(p.Text, "non-map value is specified") || strings.Contains(p.Text, "unexpected key name")) {
 			p.Text, p.Hint = fmt.Sprintf("%q, expected KEY: VALUE", line), "a colon is missing"
@@ -62,7 +65,7 @@ func syntaxProblem(name string, data []byte, err error) *Problem {
 			p.Hint = "YAML is indented with spaces, never with tabs"
 		}
 		if strings.Contains(p.Text, "header option") { // what begins with > or | is a folded text
-			p.Hint = "quote a text that holds > or |"
+			p.Text, p.Hint = "a text that contains > or | must be in quotes", foldedHint
 		}
 	}
 	return p

@@ -35,7 +35,7 @@ func (l *Locks) busy(ctx context.Context, cluster string, lease durable.Lease) e
 }
 
 func (e *BusyError) Error() string {
-	text := fmt.Sprintf("cluster %s is held by run %s", e.Cluster, e.Run)
+	text := fmt.Sprintf("cluster %s is locked by run %s", e.Cluster, e.Run)
 	if e.By != "" {
 		text += " of " + e.By
 	}
