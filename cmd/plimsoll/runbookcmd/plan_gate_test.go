@@ -71,7 +71,7 @@ func TestAPlanSaysWhatIsLeftAlone(t *testing.T) {
 func TestAPlanSaysWhichClustersLockCannotBeRead(t *testing.T) {
 	const denied = "SELECT command denied (1142)"
 	for want, refusing := range map[string][]string{
-		"Lock: cluster shop does not let the account read whether another run holds it (" + denied + "). No run begins without these grants\n":                                 {"shop"},
+		"Lock: cluster shop does not let the account read whether another run holds it (" + denied + "). No run begins without these grants\n":                                     {"shop"},
 		"Lock: Plimsoll cannot see whether another run has locked cluster shop (" + denied + "). If you start a run anyway, it locks the cluster as soon as the cluster answers\n": nil,
 	} {
 		var out bytes.Buffer
