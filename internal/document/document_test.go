@@ -135,6 +135,19 @@ func TestAssignAndOverlay(t *testing.T) {
 	}
 }
 
+// A text that YAML would take for a folded one is refused in a flag with what to type, in the quotes of the shell and of YAML.
+func TestAFlagWithAnExpressionIsToldItsQuotes(t *testing.T) {
+	for set, want := range map[string]string{
+		`expect=[throughput["c"] > 1]`:             `--set expect: a text that contains > or | must be in quotes (--set "expect=['throughput[\"c\"] > 1']")`,
+		`expect=[throughput > 1, errors == $MOST]`: `--set expect: a text that contains > or | must be in quotes (--set "expect=['A > B']")`,
+	} {
+		root, _ := Parse("t.yaml", []byte("trial: a\n"))
+		if err := Assign(root, "--set", set); err == nil || err.Error() != want {
+			t.Errorf("--set %s: got %v, want %s", set, err, want)
+		}
+	}
+}
+
 // The name that is meant does not drown in a list of all.
 func TestOfManyNamesOnlyTheNearestIsSaid(t *testing.T) {
 	names := make([]string, 40)
