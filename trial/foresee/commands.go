@@ -2,7 +2,6 @@ package foresee
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
