@@ -104,7 +104,7 @@ func TestTheShareOfTheBaselineIsOfItsRow(t *testing.T) {
 		t.Errorf("of a change whose length is not known: %q", table.Note)
 	}
 	u.Events = []series.Event{{Kind: series.ChangeEnd, Name: "own/change", Time: at.Add(time.Second), Detail: map[string]any{"seconds": 0.1644}}}
-	if note := strings.ReplaceAll(u.phaseTable().Note, "\u202f", " "); !strings.Contains(note, "it lasts two at least") || !strings.Contains(note, "took: own/change 164 ms.") {
+	if note := strings.ReplaceAll(u.phaseTable().Note, "\u202f", " "); !strings.Contains(note, "it lasts at least two seconds") || !strings.Contains(note, "took: own/change 164 ms.") {
 		t.Errorf("%q", note)
 	}
 	if row := eventTable(u.Events, at, 10).Rows[0]; row.Cells[2].Value != "took 164\u202fms" {

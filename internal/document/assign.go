@@ -44,7 +44,7 @@ func FlagValue(flag, text string) (*Node, error) {
 		value.Line, value.Column = 0, 0
 	}
 	var wrong Problems
-	if errors.As(err, &wrong) && len(wrong) == 1 && wrong[0].Hint == foldedHint {
+	if errors.As(err, &wrong) && len(wrong) == 1 && wrong[0].folded {
 		wrong[0].Line, wrong[0].Column, wrong[0].Hint = 0, 0, quotedFor(flag, text)
 	}
 	return value, err

@@ -38,9 +38,6 @@ func Parse(name string, data []byte) (*Node, error) {
 	return root, r.problems.Err()
 }
 
-// foldedHint is what to write where YAML takes > or | for the beginning of a folded text.
-const foldedHint = `for example ['throughput["b"] > 100']`
-
 func syntaxProblem(name string, data []byte, err error) *Problem {
 	p := &Problem{File: name, Text: Cut(err.Error())}
 	var located yaml.Error
@@ -65,7 +62,7 @@ func syntaxProblem(name string, data []byte, err error) *Problem {
 			p.Hint = "YAML is indented with spaces, never with tabs"
 		}
 		if strings.Contains(p.Text, "header option") { // what begins with > or | is a folded text
-			p.Text, p.Hint = "a text that contains > or | must be in quotes", foldedHint
+			p.Text, p.Hint, p.folded = "a text that contains > or | must be in quotes", `for example ['throughput["b"] > 100']`, true
 		}
 	}
 	return p
