@@ -83,9 +83,9 @@ func (e *ClaimedError) Hint() string {
 		return e.ofTrial(name)
 	}
 	if e.Expired {
-		return fmt.Sprintf("on the machine that began it: plimsoll runbook resume %[1]s, or plimsoll runbook cancel %[1]s; if that machine is lost, or knows no such run, run the runbook, or the trial, with --break-lock REASON: it takes over the lock", e.Run)
+		return fmt.Sprintf("on the machine that began it, plimsoll runbook resume %[1]s continues it and plimsoll runbook cancel %[1]s ends it; if that machine is lost, or has no such run, start your runbook or trial with --break-lock REASON, which takes over the lock", e.Run)
 	}
-	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim expires within a minute; then run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim expires within a minute; then start your runbook or trial with --break-lock REASON, which takes over the lock"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.
@@ -105,9 +105,9 @@ func (e *ClaimedError) ofTrial(name string) string {
 	again := cmp.Or(e.Again, "plimsoll trial run FILE") + " --break-lock REASON"
 	switch {
 	case e.Expired:
-		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: %s, or begin a runbook with the same flag", name, again)
+		return fmt.Sprintf("the process of trial %s has ended, and did not release the cluster: check whether the work that it began is still running there, then take over its lock: %s, or run a runbook with the same flag", name, again)
 	case e.Died != 0:
-		return fmt.Sprintf("check whether the work that trial %s began is still running there; its claim expires within a minute, then take over its lock: %s, or begin a runbook with the same flag", name, again)
+		return fmt.Sprintf("check whether the work that trial %s began is still running there; its claim expires within a minute, then take over its lock: %s, or run a runbook with the same flag", name, again)
 	}
 	return fmt.Sprintf("wait until trial %s ends, or interrupt it (Ctrl-C) where it runs", name)
 }
@@ -115,7 +115,7 @@ func (e *ClaimedError) ofTrial(name string) string {
 // nameless is what to do about a run whose name the claim does not tell: the machine that began it knows it.
 func (e *ClaimedError) nameless() string {
 	if e.Expired {
-		return "on the machine that began it, plimsoll runbook status shows the run and how it goes on; if that machine is lost, run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
+		return "on the machine that began it, plimsoll runbook status shows the run and how to continue it; if that machine is lost, start your runbook or trial with --break-lock REASON, which takes over the lock"
 	}
 	return "wait until it ends, or end it on the machine that executes it, where plimsoll runbook status shows it"
 }

@@ -139,7 +139,7 @@ func AwaitProcesses(ctx context.Context, m infra.Machine, call Call) error {
 		return fmt.Errorf("look for the command that was started: %w", err)
 	}
 	if len(left) > 0 && call.Progress != nil {
-		call.Progress(-1, "a command that was started before is still running on "+m.Name()+": its end is waited for")
+		call.Progress(-1, "a command that was started before is still running on "+m.Name()+": waiting until it ends")
 	}
 	for _, p := range left {
 		if err := p.Wait(ctx); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,6 +24,17 @@ func Program(command string) string {
 	return words[0]
 }
 
+// CorrectPath is what is advised where a command names a file that does not exist.
+const CorrectPath = "correct the path, or write an absolute path"
+
+// NoFile says that a command's file is not on this machine, and where it was looked for.
+func NoFile(path string) string {
+	if folder, err := os.Getwd(); err == nil && !filepath.IsAbs(path) {
+		return fmt.Sprintf("the file %s does not exist in %s, where you started Plimsoll", path, folder)
+	}
+	return fmt.Sprintf("the file %s does not exist on this machine", path)
+}
+
 // filePatience is how long a machine may take to say whether a file is there. Of one that does not say so, nothing is said.
 const filePatience = 5 * time.Second
 
@@ -37,12 +50,11 @@ func (c *command) program(ctx context.Context, on *cluster.Cluster) []Awaits {
 	if exit := (*infra.ExitError)(nil); !errors.As(err, &exit) || exit.Status != 1 {
 		return nil
 	}
-	where := "on the machine of " + c.Node
-	if c.Node == "" {
-		where = "on this machine, seen from the folder that Plimsoll was started in"
+	reason := NoFile(path)
+	if c.Node != "" {
+		reason = fmt.Sprintf("the file %s does not exist on the machine of node %s", path, c.Node)
 	}
-	reason := fmt.Sprintf("there is no file %s %s", path, where)
 	return []Awaits{{Refusal: &hint.PermanentError{
-		Reason: reason, Advice: "correct the path, or write it from the root of the file system on", Err: &engine.Error{Kind: engine.Missing, Text: reason},
+		Reason: reason, Advice: CorrectPath, Err: &engine.Error{Kind: engine.Missing, Text: reason},
 	}}}
 }

@@ -103,7 +103,7 @@ func (r *restart) Verify(ctx context.Context, on *cluster.Cluster, output Facts)
 // Passed finds that the server answers, and replicates if it is a replica.
 func (r *restart) Passed(ctx context.Context, on *cluster.Cluster, output Facts) error {
 	if why, closed := output[staysClosed].(string); closed {
-		return fmt.Errorf("node %s has refused writes since: %s", r.Node, why)
+		return fmt.Errorf("node %s has refused writes since its restart: %s", r.Node, why)
 	}
 	limited, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

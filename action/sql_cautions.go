@@ -48,7 +48,7 @@ func (e *execute) Cautions(ctx context.Context, on *cluster.Cluster) []Caution {
 		}
 		_, err := on.Column(ctx, node, "SELECT * FROM "+t.String()+" LIMIT 1")
 		if engine.ClassOf(err) == engine.Missing {
-			all = append(all, Caution{fmt.Sprintf("there is no table %s on %s%s: the step fails if it is not there by then", t, node, meantTable(ctx, on, node, t)), t})
+			all = append(all, Caution{fmt.Sprintf("table %s does not exist on %s%s: the step fails unless an earlier step creates it", t, node, meantTable(ctx, on, node, t)), t})
 		}
 	}
 	return append(all, e.writesToReplica(ctx, on, node)...)

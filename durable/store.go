@@ -198,7 +198,7 @@ func noRun(ctx context.Context, s *Store, id string) error {
 			names[n] = r.ID
 		}
 		if len(runs) == 0 && !s.shared() {
-			advice = "plimsoll runbook status lists them; this state folder has none, and plimsoll serve of another account shows those of its own"
+			advice = "this account has no runs here. Each account, and each $PLIMSOLL_HOME, has its own: ask the person who began the run, or open their plimsoll serve"
 		}
 		if near := document.Nearest(id, names); near != "" {
 			advice = fmt.Sprintf("did you mean %q? plimsoll runbook status lists them", near)

@@ -76,7 +76,7 @@ func (u *run) dip(p result.Phase, d result.Dip) string {
 	case d.Usual && len(effects) > 0:
 		what = "this rise"
 	case d.Usual && d.Errors > 0:
-		what = "this stretch"
+		what = "this period"
 	}
 	if took := quantity.Duration(d.Took.Round(10 * time.Millisecond)); d.Recovered.IsZero() {
 		text += " in " + what + ", which was not over within the " + took + " that followed" + joined(d) + "."
@@ -172,9 +172,9 @@ func (u *run) dipTable() table {
 	if len(t.Rows) == 0 {
 		return t
 	}
-	t.Note = "A dip is counted from its first affected second to its last, wherever the phase begins and ends: its throughput and p99 response are of these seconds against the baseline, those of the phases above are of whole phases."
+	t.Note = "A dip lasts from its first affected second to its last, wherever its phase begins and ends. Its throughput and p99 response compare these seconds with the baseline; the table of phases above compares whole phases."
 	if pieces {
-		t.Note += " A row with ↳ has the worst second of what went on then."
+		t.Note += " A row with ↳ shows the worst second of a step during the dip."
 	}
 	return t
 }

@@ -140,16 +140,16 @@ func detailsOf(e series.Event) string {
 	return details(e.Detail)
 }
 
-// foreseen says from which change on a trial can show one: "throughput from 6.0 % on, p99 from ×17.6 on, by 10 s of its load".
+// foreseen says from which change on a trial can show one: "throughput by 6.0 % or more, p99 by ×17.6 or more, judging by 10 s of its load".
 func foreseen(d map[string]any) string {
 	var parts []string
 	for _, metric := range []string{"throughput", "p99"} {
 		if percent, known := d[metric+"_percent"]; known {
-			parts = append(parts, metric+" from "+quantity.Smallest(number64(percent)/100)+" on")
+			parts = append(parts, metric+" by "+quantity.Smallest(number64(percent)/100)+" or more")
 		}
 	}
 	if took := number64(d["seconds"]); took > 0 {
-		parts = append(parts, "by "+quantity.Duration(time.Duration(took*float64(time.Second)))+" of its load")
+		parts = append(parts, "judging by "+quantity.Duration(time.Duration(took*float64(time.Second)))+" of its load")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -147,7 +147,7 @@ func (u *run) aboutLengths() string {
 	if len(took) == 0 {
 		return ""
 	}
-	return "A phase is counted in whole seconds. That of a change goes on for one second more than that in which the change ended, so it lasts two at least. " +
+	return "Phases are whole seconds. The phase of a change includes the second after the one in which the change ended, so it lasts at least two seconds. " +
 		"The change itself, from its first check to its last step, took: " + strings.Join(took, ", ") + ". A step (↳) has its own length."
 }
 

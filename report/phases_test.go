@@ -104,7 +104,7 @@ func TestTheShareOfTheBaselineIsOfItsRow(t *testing.T) {
 		t.Errorf("of a change whose length is not known: %q", table.Note)
 	}
 	u.Events = []series.Event{{Kind: series.ChangeEnd, Name: "own/change", Time: at.Add(time.Second), Detail: map[string]any{"seconds": 0.1644}}}
-	if note := strings.ReplaceAll(u.phaseTable().Note, "\u202f", " "); !strings.Contains(note, "it lasts two at least") || !strings.Contains(note, "took: own/change 164 ms.") {
+	if note := strings.ReplaceAll(u.phaseTable().Note, "\u202f", " "); !strings.Contains(note, "it lasts at least two seconds") || !strings.Contains(note, "took: own/change 164 ms.") {
 		t.Errorf("%q", note)
 	}
 	if row := eventTable(u.Events, at, 10).Rows[0]; row.Cells[2].Value != "took 164\u202fms" {
@@ -150,7 +150,7 @@ func TestOnlyErrorsAreNoDip(t *testing.T) {
 	}}
 	u := run{Start: at}
 	p := result.Phase{Name: "own/change", From: at}
-	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors in this stretch, which lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
+	if got, want := u.dip(p, d), "from 0:00 on, as soon as it began: 375 errors in this period, which lasted 1 s."; strings.ReplaceAll(got, "\u202f", " ") != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	d.Usual = false

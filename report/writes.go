@@ -133,5 +133,5 @@ func aboutLedger(r *result.Result) string {
 	}
 	return "Every acknowledged write was recorded with its checksum and time, and read back at the end from the server that was serving then. " +
 		"A write that ended in an error is unacknowledged: it does not count as lost, whether it is present or not. The recovery point is how much older the oldest lost write is than the last " +
-		"acknowledgement before the database stopped answering; the longest write gap is the longest time from one acknowledged write to the next, from a change on, whether or not any write failed (recovery_time in an expectation). Both are measured by the client, to the millisecond."
+		"acknowledgement before the database stopped answering; the longest write gap is the longest time from one acknowledged write to the next after a change began, whether or not any write failed (recovery_time in an expectation). Both are measured by the client, to the millisecond."
 }

@@ -78,7 +78,7 @@ func (s scope) look(n *ast.Node, at *document.Node) *document.Problem {
 		named.Text = m.name
 		p := document.UnknownName(&named, "input", known)
 		if m.of == "steps" {
-			p.Text = fmt.Sprintf("no step %q stands above this one", m.name)
+			p.Text = fmt.Sprintf("no step %q comes before this one", m.name)
 			if len(known) > 0 {
 				p.Text += ", only " + strings.Join(known, ", ")
 			}

@@ -10,7 +10,7 @@ import (
 type Guardrail struct {
 	Name   string        `yaml:"name,required" json:"name" doc:"For messages."`
 	When   string        `yaml:"when,required" json:"when" doc:"The breach: an expression over metrics, and baseline.METRIC, which is the mean before the first act. watch[\"PROMQL\"] is the value of a PromQL expression over the series of plimsoll watch; the largest, if there are several."`
-	For    time.Duration `yaml:"for" json:"for_ns,omitempty" doc:"How long the breach must last before it counts, and how long it must be over before the run continues. A breach that the first reading finds holds the run meanwhile, unless a step has changed something before. Default 0s."`
+	For    time.Duration `yaml:"for" json:"for_ns,omitempty" doc:"How long the breach must last before it counts, and how long it must be over before the run continues. If the first reading finds a breach, the run waits meanwhile, unless a step has changed something before. Default 0s."`
 	Then   GuardThen     `yaml:"then" json:"then" doc:"pause: continue when it has cleared. stop: the run fails. Default pause."`
 	NoData GuardThen     `yaml:"no_data" json:"no_data" doc:"When the metrics cannot be read. Default pause."`
 }

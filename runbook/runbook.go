@@ -169,7 +169,7 @@ func meantUses(misfits document.Problems, steps *document.Node) {
 		for _, e := range step.Entries {
 			for _, p := range misfits {
 				if e.Key == "run" && p.Hint == "" && p.Line == e.At.Line && p.Column == e.At.Column {
-					p.Hint = `did you mean "uses"? run stands in the timeline of a trial`
+					p.Hint = `did you mean "uses"? run belongs in the timeline of a trial`
 				}
 			}
 		}

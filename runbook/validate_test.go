@@ -38,7 +38,7 @@ func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
 	for change, want := range map[string]string{
 		"uses: command|uses: comand":                                  `r.yaml:8:11: unknown action "comand", expected command, pause, sql.execute or wait (did you mean "command"?)`,
 		"inputs.word|inputs.wrd":                                      `unknown input "wrd", expected how or word (did you mean "word"?)`,
-		"steps.first.output|steps.go_.output":                         `no step "go_" stands above this one, only first, go (did you mean "go"?)`,
+		"steps.first.output|steps.go_.output":                         `no step "go_" comes before this one, only first, go (did you mean "go"?)`,
 		"run: \"echo|runn: \"echo":                                    `unknown key "runn"`,
 		"for: 1s}}|for: soon}}":                                       `"soon", expected a duration`,
 		"with: {for: 1s}|with: {}":                                    `"for" is missing`,
@@ -49,7 +49,7 @@ func TestRefusesWithThePlaceAndTheNearest(t *testing.T) {
 		"then: pause|then: panic":                                     `unknown response to a breach "panic"`,
 		"rehearsals: 3|rehearsals: 0":                                 `0 rehearsals, expected at least 1; the gate of a runbook that needs none is {none: REASON}`,
 		`{note: "Go on?", timeout: 4h}|yes`:                           `approval "yes", expected {note: "Go on?"}, or {} for an approval without a note`,
-		"uses: command|run: command":                                  `(did you mean "uses"? run stands in the timeline of a trial)`,
+		"uses: command|run: command":                                  `(did you mean "uses"? run belongs in the timeline of a trial)`,
 		"text, default: x|text, default: ":                            `nothing, expected a text`,
 		"enum: [a, b], default: a|enum: [a, b], default: c":           `unknown value "c"`,
 		"max_unavailable: 2|max_unavailable: -2":                      `expected at least 1`,

@@ -129,7 +129,7 @@ func (r Rebuild) admit(ctx context.Context, c Choice) (Choice, error) {
 		return c, hint.With(fmt.Errorf("%s is the %s leg of %s, not its %s leg", r.Target, is, c.array.Label(), r.Role), fmt.Sprintf("name the disk of the %s leg", r.Role))
 	}
 	if theirs.Slot() >= 0 && theirs.Slot() == c.super.Slot() { // md would take it, with nothing but what the bitmap knows
-		return c, hint.With(fmt.Errorf("%s has the place in %s of the leg that serves: it is a copy of that, as a snapshot of its volume is, or was replaced by it", r.Target, c.array.Label()),
+		return c, hint.With(fmt.Errorf("%s claims the place in array %s of the leg in use: it is a copy of that leg, such as a snapshot of its volume, or that leg has replaced it", r.Target, c.array.Label()),
 			fmt.Sprintf("name the disk of the %s leg, or a blank one", r.Role))
 	}
 	if theirs.ServedAlone() { // md itself would take it back and mix what the two have: it looks at the events alone

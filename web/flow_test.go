@@ -142,9 +142,9 @@ func TestAnApprovalSaysWhatTheStepIsDoneTo(t *testing.T) {
 			t.Errorf("the question lacks %q: %s", want, page)
 		}
 	}
-	for language, want := range map[string]string{"en": "checked, a change is needed", "ko": "확인, 변경 필요"} {
+	for language, want := range map[string]string{"en": "checked, to be executed", "ko": "확인, 수행 필요"} {
 		for _, path := range []string{"/runs/" + run, "/runs/" + run + "/log"} {
-			if page := v.get(path, "Accept-Language", language).body; !strings.Contains(page, want) || strings.Contains(page, "checked: needed") {
+			if page := v.get(path, "Accept-Language", language).body; !strings.Contains(page, want) || strings.Contains(page, "checked: to be executed") {
 				t.Errorf("%s in %s does not say %q: %s", path, language, want, page)
 			}
 		}
@@ -255,7 +255,7 @@ func TestAFailedRunIsMendedAndResumed(t *testing.T) {
 		t.Errorf("orders %+v", st.Orders)
 	}
 	log := v.get("/runs/" + run + "/log?search=second")
-	if log.status != http.StatusOK || !strings.Contains(log.body, "second") || strings.Contains(log.body, "checked: needed</td><th scope=\"row\">first") {
+	if log.status != http.StatusOK || !strings.Contains(log.body, "second") || strings.Contains(log.body, "checked, to be executed</td><th scope=\"row\">first") {
 		t.Errorf("the log answers %d", log.status)
 	}
 	if a := v.get("/runs/" + run + "/evidence"); a.status != http.StatusOK || !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {

@@ -47,7 +47,7 @@ func TestAGuardrailHoldsTheRun(t *testing.T) {
 	v := planView("own/change", p, nil)
 	v.Rails = []railRow{{Name: "lag", When: "lag > 5s", Then: "hold", Holds: true}, {Name: "space", When: "free < 1G", Then: "hold"}}
 	page := shown(t, "plan", v)
-	if lag, space, _ := strings.Cut(page, ">space"); !strings.Contains(lag, ">lag <span") || !strings.Contains(lag, "holds the run</span>") || strings.Contains(space, "holds the run") {
+	if lag, space, _ := strings.Cut(page, ">space"); !strings.Contains(lag, ">lag <span") || !strings.Contains(lag, "pauses the run</span>") || strings.Contains(space, "pauses the run") {
 		t.Errorf("which guardrail holds the run: %s", page)
 	}
 	book, err := words.Read(words.English)
@@ -157,7 +157,7 @@ func TestThePlanWarnsOfWritersAndLocks(t *testing.T) {
 	for language, want := range map[words.Language][]string{
 		words.English: {
 			"Several nodes of shop accept writes: n1, n2. If only one of them should, make the others read-only first.", "Locked: run 7 holds shop",
-			"Plimsoll cannot tell whether another run holds cluster stock (n3 refuses)", "Caution: n1 stands in depot too",
+			"Plimsoll cannot see whether another run has locked cluster stock (n3 refuses)", "Caution: n1 stands in depot too",
 		},
 		words.Korean: {"shop의 여러 노드가 쓰기를 받습니다: n1, n2.", "잠김: run 7 holds shop", "stock 클러스터를", "(n3 refuses)", "주의: n1 stands in depot too"},
 	} {

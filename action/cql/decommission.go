@@ -66,7 +66,7 @@ func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.C
 	}
 	if !is.Up {
 		return f, action.FactsHold{Err: &hint.PermanentError{Reason: fmt.Sprintf("the ring sees %s as %s: a node that is down cannot stream its ranges to the others", n.Name, named(*is)),
-			Advice: fmt.Sprintf("start it, or replace it: cql/replace-node -i dead=%s. If this run has begun, its cluster is released for that by plimsoll runbook cancel RUN --leave REASON", n.Name)}}
+			Advice: fmt.Sprintf("start it, or replace it: cql/replace-node -i dead=%s. If this run has begun, release its cluster first: plimsoll runbook cancel RUN --leave REASON", n.Name)}}
 	}
 	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
 		return f, err
@@ -198,7 +198,7 @@ func died(ctx context.Context, n cluster.Node) bool {
 func (v view) diedBefore(n cluster.Node, is engine.Member) error {
 	return &hint.PermanentError{Reason: fmt.Sprintf("node %s does not answer and has not left: %s still sees it as a member, %s, which owns its ranges", n.Name, v.node, named(is)),
 		Advice: fmt.Sprintf("start it, then plimsoll runbook resume RUN decommissions it again; if it does not start any more, replace it: cql/replace-node -i dead=%s. "+
-			"Its cluster is released for that by plimsoll runbook cancel RUN --leave REASON", n.Name)}
+			"Before that, release its cluster: plimsoll runbook cancel RUN --leave REASON", n.Name)}
 }
 
 // leaves tells by its mode whether a node leaves, or has left.

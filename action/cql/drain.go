@@ -106,7 +106,7 @@ func (d *drain) Passed(ctx context.Context, on *cluster.Cluster, _ action.Facts)
 		return err
 	}
 	if is, err := mode(ctx, n); err != nil || is != "NORMAL" {
-		return cmp.Or(err, fmt.Errorf("node %s is at %s", n.Name, is))
+		return cmp.Or(err, fmt.Errorf("node %s is in mode %s, not NORMAL", n.Name, is))
 	}
 	r, err := ringOf(ctx, on)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestAnUndoGivesBackTheLegThatLeft(t *testing.T) {
 		"the leg":                                    {map[string]string{"/dev/ubdb": "left"}, ""},
 		"and a local disk that was replaced":         {map[string]string{"/dev/ubdb": "left", "/dev/ubd0": "stale"}, ""},
 		"and a copy of it":                           {map[string]string{"/dev/ubdb": "left", "/dev/ubd0": "left"}, "/dev/ubd0, /dev/ubdb of local all say that they were the network leg of array sd"},
-		"a local disk that was replaced, and no leg": {map[string]string{"/dev/ubd0": "stale"}, "has the place in sd of the leg that serves"},
+		"a local disk that was replaced, and no leg": {map[string]string{"/dev/ubd0": "stale"}, "claims the place in array sd of the leg in use"},
 		"nothing": {nil, "the network leg is not on local any more"},
 	} {
 		t.Run(name, func(t *testing.T) {

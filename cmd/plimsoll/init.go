@@ -73,7 +73,7 @@ func newInitInventory(c console.Streams) *cobra.Command {
 	var addresses []string
 	cmd := &cobra.Command{
 		Use: "inventory [FILE]", Short: "Write an inventory with one cluster, or add a cluster to an inventory", Args: console.Some(0, 1),
-		Long:    "Write an inventory with one cluster. If the file is there already, the cluster is added to it, and all else in it stays as it is.",
+		Long:    "Write an inventory with one cluster. If the file exists, the cluster is added to it, and everything else in it stays unchanged.",
 		Example: "  plimsoll init inventory --address db1.example:3306 --address db2.example:3306 --environment staging",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if product := catalog.Products()[s.Product]; !cmd.Flags().Changed("address") && product.Engine != nil && product.Engine.Name() == "cql" {

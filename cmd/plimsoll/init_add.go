@@ -38,7 +38,7 @@ func addCluster(c console.Streams, file string, t *template.Template, s start) e
 	after, err := inventory.Parse(file, text)
 	if err != nil || len(after.Clusters) != len(before.Clusters)+1 {
 		fmt.Fprint(c.Out, cluster.String())
-		return console.UsageError{Text: file + " is left as it is: the cluster cannot be added without writing the file anew", Hint: "add the lines above under clusters: in " + file}
+		return console.UsageError{Text: file + " is left unchanged: the cluster cannot be added without rewriting the rest of the file", Hint: "add the lines above under clusters: in " + file}
 	}
 	return replaceFile(file, text)
 }

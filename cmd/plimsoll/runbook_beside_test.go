@@ -39,7 +39,7 @@ func TestRealLabIsUsedBesideARun(t *testing.T) {
 		want string
 	}{
 		{"runbook plan mysql/set-variable --cluster lab:beside -i name=sync_binlog -i value=100", 0, "1 to do"},
-		{"runbook run mysql/set-variable --cluster lab:beside -i name=sync_binlog -i value=100 --yes", console.ExitTrouble, "cluster beside is held by run " + run},
+		{"runbook run mysql/set-variable --cluster lab:beside -i name=sync_binlog -i value=100 --yes", console.ExitTrouble, "cluster beside is locked by run " + run},
 		{"runbook run mysql/set-variable --cluster beside -i name=sync_binlog -i value=100 --yes", console.ExitTrouble, "hint: plimsoll runbook status " + run + " shows how far it is: wait until it ends"},
 		{"lab down beside", console.ExitTrouble, "is in use"},
 	} {

@@ -222,7 +222,7 @@ steps:
 		}
 	}
 	interrupt()
-	if code := <-w.ended; code != console.ExitInterrupted || !strings.Contains(w.said(), "run "+run+" is parked before each[a].touch; the cluster stays locked") {
+	if code := <-w.ended; code != console.ExitInterrupted || !strings.Contains(w.said(), "run "+run+" is interrupted before each[a].touch; the cluster stays locked") {
 		t.Errorf("it ended with %d: %s", code, w.said())
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // burst is the section on when a bucket is empty, foretold from what is asked of a volume, beside when it is.
 func burst(s study) (string, error) {
-	steady := newTable("volume", "asked", "empty after", "foretold off, on average", "at worst", "said as rough", "those off, at worst")
+	steady := newTable("volume", "asked", "empty after", "forecast error, on average", "at worst", "shown as rough", "error of those, at worst")
 	daily := newTable("volume", "mean asked, and by how much the day moves it", "empty after", "foretold (half of courses)", "off")
 	src := newSource(s.seed, 1717)
 	noise := func(share float64) float64 { return 1 + share*src.rng.NormFloat64() }
@@ -51,7 +51,7 @@ func burst(s study) (string, error) {
 		verdict = fmt.Sprintf("The worst of them is %.1f %% off, which misses it.", 100*furthest)
 	}
 	return fmt.Sprintf(`Simulated volumes are asked for operations until their bucket is empty, second by second, at no more than they give. While a third of the time is left and
-more, a watch foretells each minute when that will be, at the rate of the last minutes, as many as were alike: the goal is 5 %% of the whole time. A forecast whose
+more, a watch forecasts each minute when that will be, from the rate of the last minutes in which the load was alike: the goal is an error of at most 5 %% of the whole time. A forecast whose
 own 95 %% interval is wider than ±5 %%, as in the first five minutes, is shown as rough ("≈5 h"), and is counted apart. %s
 
 %s

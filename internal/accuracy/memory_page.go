@@ -120,9 +120,9 @@ when over a minute and more no fewer pages were read for an operation; *cold* is
 given in percent of the truth. MySQL makes one instance of a pool under 1 GiB.
 
 The estimate was changed after errors on these workloads had been seen ([why](decisions/162-returns-between-lists-are-weighted.md)), so these are no blind tests. Where the fitted model
-disagrees the report says "low confidence", and the interval is wider by as much as the two are apart. tpcc is the furthest off on both servers, always of low confidence and with the truth in its interval ([why](decisions/245-uses-that-leave-no-trace.md)). It is off most
-where least is left: with two and a half times the memory, where a fiftieth of today's reads is left, by half of that, which is 0.03 pages for an operation and 1 %% of today's reads; before what lies beyond the lists was changed
-([why](decisions/264-where-lists-end-reads-fall-between-two-slopes.md)) by more than the truth. Truths that are cold are too high there, by a simulation of the same transactions two to three times at twice the memory and more. Where a hot table just fits (heat at 1.5 times the memory), a
+disagrees the report says "low confidence", and the interval is wider by as much as the two are apart. tpcc is the furthest off on both servers, always of low confidence and with the truth in its interval ([why](decisions/245-uses-that-leave-no-trace.md)). The error is
+largest where the fewest reads are left: with two and a half times the memory, a fiftieth of today's reads is left, and the prediction is half of that too low, which is 0.03 pages for an operation and 1 %% of today's reads. Before the prediction beyond the lists was changed
+([why](decisions/264-where-lists-end-reads-fall-between-two-slopes.md)), it was more than twice the truth. Truths marked *cold* are too high there: two to three times too high at twice the memory and more, by a simulation of the same transactions. Where a hot table just fits (heat at 1.5 times the memory), a
 cache of InnoDB's kind, which keeps pages that were read once from pushing out those that are used again, does better than a plain LRU, and better than predicted.
 
 %s

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -15,7 +16,7 @@ func Assign(root *Node, flag, assignment string) error {
 	if text != "" {
 		parsed, err := FlagValue(flag+" "+path, text)
 		if err != nil {
-			return fmt.Errorf("read the value of %s %s: %w", flag, path, err)
+			return err
 		}
 		value = parsed
 	}
@@ -42,5 +43,19 @@ func FlagValue(flag, text string) (*Node, error) {
 	if err == nil && value.Kind != Mapping && value.Kind != Sequence {
 		value.Line, value.Column = 0, 0
 	}
+	var wrong Problems
+	if errors.As(err, &wrong) && len(wrong) == 1 && wrong[0].folded {
+		wrong[0].Line, wrong[0].Column, wrong[0].Hint = 0, 0, quotedFor(flag, text)
+	}
 	return value, err
+}
+
+// quotedFor is how a list with one text is written for a shell and for YAML, in the quotes of both.
+func quotedFor(flag, list string) string {
+	inner := strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")
+	if len(inner) != len(list)-2 || strings.ContainsAny(inner, "'`$\\!,") {
+		inner = "A > B"
+	}
+	name, key, _ := strings.Cut(flag, " ")
+	return fmt.Sprintf(`%s "%s=['%s']"`, name, key, strings.ReplaceAll(inner, `"`, `\"`))
 }

@@ -83,8 +83,8 @@ func TestParseRefuses(t *testing.T) {
 		"tab":                     {"a:\n\tb: 1\n", "indented with spaces, never with tabs"},
 		"no colon":                {"trial: t\ncompare\n  b: 1\n", `"compare", expected KEY: VALUE (a colon is missing)`},
 		"no colon, in the middle": {"trial: t\ncompare\nload: 1\n", `"compare", expected KEY: VALUE (a colon is missing)`},
-		"colons":                  {"question: is: it: so?\n", "a second colon, expected one text after KEY: (quote a text that holds a colon and a space)"},
-		"folded":                  {"a: [x[\"2\"] > x[\"1\"]]\n", "quote a text that holds > or |"},
+		"colons":                  {"question: is: it: so?\n", "a second colon, expected one text after KEY: (put a text that contains a colon and a space in quotes)"},
+		"folded":                  {"a: [x[\"2\"] > x[\"1\"]]\n", "t.yaml:1:12: a text that contains > or | must be in quotes (for example ['throughput[\"b\"] > 100'])"},
 	} {
 		_, err := Parse("t.yaml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -132,6 +132,19 @@ func TestAssignAndOverlay(t *testing.T) {
 		t.Fatal(err)
 	} else if err := root.Decode(&s); err == nil || !strings.Contains(err.Error(), "--set nodes") {
 		t.Errorf("a bad --set does not name itself: %v", err)
+	}
+}
+
+// A text that YAML would take for a folded one is refused in a flag with what to type, in the quotes of the shell and of YAML.
+func TestAFlagWithAnExpressionIsToldItsQuotes(t *testing.T) {
+	for set, want := range map[string]string{
+		`expect=[throughput["c"] > 1]`:           `--set expect: a text that contains > or | must be in quotes (--set "expect=['throughput[\"c\"] > 1']")`,
+		`expect=[p99["a"] > 1, errors == $MOST]`: `--set expect: a text that contains > or | must be in quotes (--set "expect=['A > B']")`,
+	} {
+		root, _ := Parse("t.yaml", []byte("trial: a\n"))
+		if err := Assign(root, "--set", set); err == nil || err.Error() != want {
+			t.Errorf("--set %s: got %v, want %s", set, err, want)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func syntaxProblem(name string, data []byte, err error) *Problem {
 			}
 		}
 		if strings.Contains(p.Text, "mapping value is not allowed") {
-			p.Text, p.Hint = "a second colon, expected one text after KEY:", "quote a text that holds a colon and a space"
+			p.Text, p.Hint = "a second colon, expected one text after KEY:", "put a text that contains a colon and a space in quotes"
 		}
 		if line := strings.TrimSpace(lineOf(data, p.Line)); !strings.Contains(line, ":") && (strings.Contains(p.Text, "non-map value is specified") || strings.Contains(p.Text, "unexpected key name")) {
 			p.Text, p.Hint = fmt.Sprintf("%q, expected KEY: VALUE", line), "a colon is missing"
@@ -62,7 +62,7 @@ func syntaxProblem(name string, data []byte, err error) *Problem {
 			p.Hint = "YAML is indented with spaces, never with tabs"
 		}
 		if strings.Contains(p.Text, "header option") { // what begins with > or | is a folded text
-			p.Hint = "quote a text that holds > or |"
+			p.Text, p.Hint, p.folded = "a text that contains > or | must be in quotes", `for example ['throughput["b"] > 100']`, true
 		}
 	}
 	return p

@@ -13,7 +13,8 @@ type Problem struct {
 	Text         string
 	Hint         string
 
-	key string // the key that is unknown
+	key    string // the key that is unknown
+	folded bool   // YAML took > or | for the beginning of a folded text
 }
 
 func (p *Problem) Error() string {

@@ -81,7 +81,7 @@ func (r *runner) decide(ctx context.Context) (*journal.Event, error) {
 func claimedEvent(r *runner) *journal.Event {
 	for _, name := range document.SortedKeys(r.state.Unclaimed) {
 		if r.held.Claimed(name) {
-			return &journal.Event{Kind: journal.Said, Cluster: name, Claimed: true, Reason: "cluster " + name + " answers: the claim of this run is stored in it"}
+			return &journal.Event{Kind: journal.Said, Cluster: name, Claimed: true, Reason: "cluster " + name + " answers: the lock of this run is now stored in it"}
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func standing(s *journal.State) string {
 	}
 	said := ""
 	if len(begun) > 0 {
-		said += "; " + strings.Join(begun, ", ") + " had begun before, and goes on no further: what it had changed until then stands"
+		said += "; " + strings.Join(begun, ", ") + " had begun, and is not continued: what it had changed by then stays"
 	}
 	if len(done) > 0 {
 		said += "; what stays done: " + strings.Join(done, ", ")

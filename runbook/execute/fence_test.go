@@ -415,7 +415,7 @@ func TestAnOwnerWhoSleptInTheMiddleOfAnActGoesOnWithNothing(t *testing.T) {
 			t.Errorf("undo %v: of an act that was stopped in its middle it is said: %s", c.undo, cut[0].Text())
 		}
 		what := map[bool]string{false: "step a", true: "the undo of step a"}[c.undo]
-		if want := what + " had begun before, and goes on no further: what it had changed until then stands"; !strings.Contains(st.Why, "another run took the cluster") || !strings.Contains(st.Why, "run theirs") || !strings.Contains(st.Why, want) {
+		if want := what + " had begun, and is not continued: what it had changed by then stays"; !strings.Contains(st.Why, "another run took the cluster") || !strings.Contains(st.Why, "run theirs") || !strings.Contains(st.Why, want) {
 			t.Errorf("undo %v: parked: %s\nwant that another run took the cluster, and that %s", c.undo, st.Why, want)
 		}
 	}

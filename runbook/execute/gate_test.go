@@ -135,7 +135,7 @@ func TestARehearsalOfSomethingElseDoesNotCount(t *testing.T) {
 		{"", func(r *journal.Rehearsal) { r.Inputs["size"] = "64M" }},
 		{"used size=2G", func(r *journal.Rehearsal) { r.Inputs["size"] = "2G" }},
 		{"does not record its inputs", func(r *journal.Rehearsal) { r.Inputs = nil }},
-		{"did not execute step set, which will act here", func(r *journal.Rehearsal) { r.Untouched = []string{"set"} }},
+		{"did not execute step set, which this run will execute", func(r *journal.Rehearsal) { r.Untouched = []string{"set"} }},
 		{"", func(r *journal.Rehearsal) { r.Untouched = []string{"look"} }},
 	} {
 		st := journal.State{Header: h, Outcome: journal.RunDone, Book: b, Items: []*journal.Step{{Step: &runbook.Step{ID: "set"}, Acts: true}}}

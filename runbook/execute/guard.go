@@ -201,7 +201,7 @@ func (g *guard) state(now time.Time) (reason string, stop bool) {
 		case g.breach[i].why != "":
 			reason = rail.Name + ": " + g.breach[i].why
 		case g.found[i]:
-			reason = fmt.Sprintf("%s: %s was true at the first reading already, and counts after %s", rail.Name, rail.When, rail.For)
+			reason = fmt.Sprintf("%s: %s was already true at the first reading; it counts as a breach once it has lasted %s", rail.Name, rail.When, rail.For)
 		}
 	}
 	if reason == "" && now.Sub(g.lately) < guardQuiet {

@@ -44,7 +44,7 @@ func TestAClaimThatCouldNotBeStoredIsToldAndStoredLater(t *testing.T) {
 		t.Errorf("it acted: %v, and is unclaimed: %q", len(b.events(run, journal.Acted)), st.Unclaimed)
 	}
 	opened := b.events(run, journal.Opened)
-	if text := opened[0].Text(); !strings.Contains(text, "the claim could not be stored in cluster lab1") {
+	if text := opened[0].Text(); !strings.Contains(text, "cluster lab1 does not answer, so the lock of this run is not stored in it yet") {
 		t.Errorf("told: %q", text)
 	}
 	set(shared, func() { shared.Unclear = false })

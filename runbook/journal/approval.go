@@ -37,7 +37,7 @@ func (s *State) MayApprove(i *Step, w Message) error {
 	case own && other:
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s began the run, and in production another person must approve", s.Header.By),
-			Advice: askAnother(s) + ". With approvals: {by: anyone} in plimsoll.yaml, who begins a run may answer it too, from the next run on",
+			Advice: askAnother(s) + ". With approvals: {by: anyone} in plimsoll.yaml, the person who begins a run may also give the approval, from the next run on",
 		}
 	case slices.ContainsFunc(i.Approved, func(before string) bool { return samePerson(before, who) }):
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has approved step %s before", who, i.Key), Advice: "ask a colleague"}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/internal/document"
 )
 
@@ -14,11 +15,14 @@ func (e Event) Text() string {
 	switch e.Kind {
 	case Checked:
 		if e.Finding.Reason != "" {
-			return fmt.Sprintf("checked: %s (%s)", e.Finding.State, e.Finding.Reason)
+			return fmt.Sprintf("checked: %s (%s)", FoundInWords(e.Finding.State), e.Finding.Reason)
 		}
-		return "checked: " + string(e.Finding.State)
+		return "checked: " + FoundInWords(e.Finding.State)
 	case Intended:
-		return fmt.Sprintf("acting, attempt %d", e.Attempt)
+		if e.Attempt > 1 {
+			return fmt.Sprintf("started, attempt %d", e.Attempt)
+		}
+		return "started"
 	case Cut:
 		if e.Past {
 			return e.Reason
@@ -40,7 +44,7 @@ func (e Event) Text() string {
 	case Approved:
 		return "approved by " + e.Approver()
 	case Held:
-		return "held by guardrail " + e.Reason
+		return "paused by guardrail " + e.Reason
 	case Freed:
 		return "continues, because the guardrail is no longer breached"
 	case Stopping:
@@ -74,11 +78,24 @@ func (e Event) Text() string {
 	return ""
 }
 
+// FoundInWords is what a check found, as a person reads it.
+func FoundInWords(s action.State) string {
+	switch s {
+	case action.Satisfied:
+		return "nothing to do"
+	case action.Needed:
+		return "to be executed"
+	case action.Unknown:
+		return "a person must look at it"
+	}
+	return string(s)
+}
+
 // NotClaimed says of each cluster that has not stored the claim of a run what that means.
 func NotClaimed(why map[string]string) []string {
 	var said []string
 	for _, cluster := range document.SortedKeys(why) {
-		said = append(said, fmt.Sprintf("the claim could not be stored in cluster %s, which does not answer: Plimsoll with another state folder does not see this run until the cluster answers (%s)",
+		said = append(said, fmt.Sprintf("cluster %s does not answer, so the lock of this run is not stored in it yet: until it answers, Plimsoll of another account or machine does not know that the cluster is locked (%s)",
 			cluster, why[cluster]))
 	}
 	return said

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"plimsoll/action"
 	"plimsoll/durable"
 	"plimsoll/runbook"
 )
@@ -13,6 +14,36 @@ func TestOneLineSaysEachThingOnce(t *testing.T) {
 	denied := errors.New("SELECT command denied (1142)")
 	if got := OneLine(errors.Join(denied, errors.New("n3 is gone"), denied)); got != "SELECT command denied (1142); n3 is gone" {
 		t.Errorf("one line is %q", got)
+	}
+}
+
+// A person who follows a run reads what happens to a step, not the words of its journal, which JSON keeps.
+func TestARunIsToldInPlainWords(t *testing.T) {
+	found := func(s action.State, reason string) *action.CheckResult {
+		return &action.CheckResult{State: s, Reason: reason}
+	}
+	for _, c := range []struct {
+		event Event
+		want  string
+	}{
+		{Event{Kind: Checked, Finding: found(action.Needed, "")}, "checked: to be executed"},
+		{Event{Kind: Checked, Finding: found(action.Satisfied, "it is 500")}, "checked: nothing to do (it is 500)"},
+		{Event{Kind: Checked, Finding: found(action.Unknown, "")}, "checked: a person must look at it"},
+		{Event{Kind: Intended, Attempt: 1}, "started"},
+		{Event{Kind: Intended, Attempt: 2}, "started, attempt 2"},
+		{Event{Kind: Held, Reason: "load: p99 > 5"}, "paused by guardrail load: p99 > 5"},
+	} {
+		if got := c.event.Text(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	for word, want := range map[string]string{
+		"asking": "waiting for approval", "held": "paused by a guardrail", "parked": "interrupted", "done": "done",
+		"approval": "waiting for approval", "due": "ready", "acting": "executing", "retry": "will try again", "undoing": "being undone",
+	} {
+		if got := InWords(word); got != want {
+			t.Errorf("%s is read as %q, want %q", word, got, want)
+		}
 	}
 }
 

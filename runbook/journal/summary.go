@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,16 +114,21 @@ func GuardrailStop(s *State) string {
 // Waiting is what a person reads of a run, or a step, that asks: as JSON it goes on being asking, which scripts read.
 const Waiting = "waiting for approval"
 
-// asks is the status of a run in which a step waits for a person.
-const asks = "asking"
+// The statuses of a run in which a step waits for a person, that a guardrail has paused, and whose process ended before it.
+const (
+	asks   = "asking"
+	held   = "held"
+	parked = "parked"
+)
+
+// inWords are the statuses and phases whose words a person would have to learn first: JSON goes on having those that scripts read.
+var inWords = map[string]string{
+	asks: Waiting, string(StepAsking): Waiting, held: "paused by a guardrail", parked: "interrupted",
+	string(StepDue): "ready", string(StepActing): "executing", string(StepRetrying): "will try again", string(StepUndoing): "being undone",
+}
 
 // InWords is the word of a status or a phase as a person reads it.
-func InWords[S ~string](word S) string {
-	if word == asks || word == S(StepAsking) {
-		return Waiting
-	}
-	return string(word)
-}
+func InWords[S ~string](word S) string { return cmp.Or(inWords[string(word)], string(word)) }
 
 // NothingChanged is why a run that was cancelled has nothing to undo.
 const NothingChanged = "nothing was changed"
@@ -156,9 +162,9 @@ func (s *State) Status() string {
 	case s.Outcome != "":
 		return string(s.Outcome)
 	case s.Parked:
-		return "parked"
+		return parked
 	case s.Held != "":
-		return "held"
+		return held
 	}
 	if len(Asking(s)) > 0 {
 		return asks

@@ -68,9 +68,9 @@ func notEvidence(data []byte, err error) error {
 	case errors.Is(err, io.EOF):
 		text += ": it is empty"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		text += ": it ends in the middle"
+		text += ": the file ends too early"
 	case at >= 0:
-		text += fmt.Sprintf(": line %d is nothing that plimsoll runbook evidence writes", 1+bytes.Count(data[:min(at, int64(len(data)))], []byte("\n")))
+		text += fmt.Sprintf(": plimsoll runbook evidence did not write line %d", 1+bytes.Count(data[:min(at, int64(len(data)))], []byte("\n")))
 	}
 	return hint.With(errors.New(text), "plimsoll runbook evidence RUN -o FILE writes the evidence of a run")
 }

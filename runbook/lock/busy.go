@@ -35,7 +35,7 @@ func (l *Locks) busy(ctx context.Context, cluster string, lease durable.Lease) e
 }
 
 func (e *BusyError) Error() string {
-	text := fmt.Sprintf("cluster %s is held by run %s", e.Cluster, e.Run)
+	text := fmt.Sprintf("cluster %s is locked by run %s", e.Cluster, e.Run)
 	if e.By != "" {
 		text += " of " + e.By
 	}
@@ -60,14 +60,14 @@ func (e *BusyError) Hint() string {
 		return "try again in a moment; if the process that began it died, the lock expires after " + e.Until.Local().Format(time.TimeOnly)
 	}
 	if e.Unmade {
-		return "its process died before it could release the cluster: try again when the cluster answers, or run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
+		return "its process died before it could release the cluster: try again when the cluster answers, or start your runbook or trial with --break-lock REASON, which takes over the lock"
 	}
 	if e.Executed {
 		return fmt.Sprintf("plimsoll runbook status %[1]s shows how far it is: wait until it ends; plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
 	}
 	hint := fmt.Sprintf("plimsoll runbook status %s shows it; %s", e.Run, (&journal.State{Past: e.Past}).ContinueHint(e.Run))
 	if e.Idle {
-		hint += "; no process executes it: run the runbook, or the trial, with --break-lock REASON: it takes over the lock"
+		hint += "; no process executes it: start your runbook or trial with --break-lock REASON, which takes over the lock"
 	}
 	return hint
 }

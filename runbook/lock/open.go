@@ -10,14 +10,14 @@ import (
 	"plimsoll/hint"
 )
 
-// Opener opens a cluster by its name, for its caller to close.
+// Opener opens a cluster by its name, for its caller to close. Its errors name the cluster.
 type Opener func(ctx context.Context, cluster string) (*cluster.Cluster, error)
 
 // OpenAll opens a run's own cluster, from which the others that it has locked can be reached.
 func OpenAll(ctx context.Context, open Opener, own string, all []string) (*cluster.Cluster, error) {
 	on, err := open(ctx, own)
 	if err != nil {
-		return nil, fmt.Errorf("open cluster %s: %w", own, err)
+		return nil, err
 	}
 	if len(all) <= 1 {
 		return on, nil
@@ -28,7 +28,7 @@ func OpenAll(ctx context.Context, open Opener, own string, all []string) (*clust
 		}
 		peer, err := open(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("open cluster %s: %w", name, err)
+			return nil, err
 		}
 		return peer, nil
 	}

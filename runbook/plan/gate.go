@@ -140,7 +140,7 @@ func Differs(r journal.Rehearsal, b *runbook.Runbook, rule *runbook.Gate, h jour
 	}
 	for _, s := range h.Plan.Steps {
 		if id := runbook.IDOf(s.Key); s.State == action.Needed && !s.Skip && s.Effect != action.None && slices.Contains(r.Untouched, id) {
-			return fmt.Sprintf("did not execute step %s, which will act here", id), nil
+			return fmt.Sprintf("did not execute step %s, which this run will execute", id), nil
 		}
 	}
 	return "", alike

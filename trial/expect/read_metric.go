@@ -35,7 +35,7 @@ func (t *Vocabulary) metric(n ast.Node) (Metric, error) {
 			if err := t.knownSignal(signal); err != nil {
 				return Metric{}, err
 			}
-			return Metric{}, t.at.Errorf("%s is a signal: an expectation names what of it is meant", signal).
+			return Metric{}, t.at.Errorf("%s is a signal, which has a value each second: say which one the expectation means", signal).
 				WithHint("highest(%q), lowest, mean or last", signal)
 		}
 		return t.member(n)

@@ -2,7 +2,6 @@ package foresee
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -30,8 +29,7 @@ func Commands(t *spec.Trial) []Foreseen {
 				}
 				path := absent(s)
 				if f := (Foreseen{
-					At: at(call), Of: call.Name(), Why: fmt.Sprintf("there is no file %s now, as seen from the folder that Plimsoll was started in", path),
-					Do: "correct the path, or write it from the root of the file system on", Must: !made && s.If == "",
+					At: at(call), Of: call.Name(), Why: action.NoFile(path), Do: action.CorrectPath, Must: !made && s.If == "",
 				}); path != "" && !seen[f.String()] {
 					seen[f.String()] = true
 					all = append(all, f)

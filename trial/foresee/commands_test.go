@@ -54,7 +54,7 @@ func TestAFileOfACommandThatIsNotThere(t *testing.T) {
 			if got = "may"; f.Must {
 				got = "must"
 			}
-			if !strings.Contains(f.String(), none) || !strings.Contains(f.String(), "there is no file ./nosuch.sh now") {
+			if !strings.Contains(f.String(), none) || !strings.Contains(f.String(), "the file ./nosuch.sh does not exist in ") {
 				t.Errorf("%s: %s", timeline, f)
 			}
 		}

@@ -19,7 +19,7 @@ func OfRate(t *spec.Trial) []Foreseen {
 		return nil
 	}
 	return []Foreseen{{
-		Of: "expectation on throughput", Why: "with a rate the load does as many operations as were asked for, so throughput says something only where the database cannot keep up",
-		Do: "expect p99(response) or errors, or leave rate out: then throughput is what the database can do",
+		Of: "expectation on throughput", Why: "with rate, the load executes exactly as many operations as you asked for, so throughput tells nothing unless the database cannot keep up",
+		Do: "expect p99(response) or errors; or remove rate, so that throughput shows what the database can do",
 	}}
 }

@@ -89,7 +89,7 @@ func misspelt(of string, err error) []Foreseen {
 	if engine.ClassOf(err) != engine.Missing || !errors.As(err, &refused) || refused.Near == "" {
 		return nil
 	}
-	return []Foreseen{{Of: of, Why: err.Error() + " among its options (did you mean " + refused.Near + "?)", Do: "the trial asks the server itself before the load, and could not run without the variable"}}
+	return []Foreseen{{Of: of, Why: err.Error() + " (did you mean " + refused.Near + "?)", Do: "this is from the options of the server's program; before the load, the trial asks the running server, and ends with COULD NOT RUN if that does not have the variable either"}}
 }
 
 // asking is what a server's program is asked about at once.

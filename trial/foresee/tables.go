@@ -35,7 +35,7 @@ func (s *neededTables) lacking(name string, p *execute.Prepared) (all []Foreseen
 			if s.any || slices.Contains(s.made, l.Table) {
 				continue
 			}
-			all = append(all, s.as.foretells(Foreseen{Of: name, Why: l.Why, Do: "correct the name of the table, or have the trial make the table before"}, false, true))
+			all = append(all, s.as.foretells(Foreseen{Of: name, Why: l.Why, Do: "correct the name of the table, or create the table in an earlier step of the trial"}, false, true))
 		}
 	}
 	s.made, s.any = append(s.made, plan.Makes...), s.any || plan.MakesAny

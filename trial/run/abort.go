@@ -118,7 +118,7 @@ func abortTooLong(ctx context.Context, r *runner, x *execution) *abort {
 		h.reason += " (" + said + ")"
 	}
 	if st.Held != "" {
-		h.reason += ", held by guardrail " + st.Held
+		h.reason += ", paused by guardrail " + st.Held
 		if st.Blind {
 			h.answer = analyze.CouldNotRun
 		}

@@ -84,7 +84,7 @@ func whatItCanShow(t *spec.Trial, seen []analyze.Second, open bool) (detail map[
 			continue
 		}
 		detail[m.name+"_percent"] = math.Round(share*1000) / 10
-		parts = append(parts, fmt.Sprintf("of %s from %s on", m.name, quantity.Smallest(max(share, 0.001))))
+		parts = append(parts, fmt.Sprintf("%s of %s or more", m.name, quantity.Smallest(max(share, 0.001))))
 		for share >= coarse && longer.Measure < longestSaid && foresee(longer) >= coarse {
 			longer.Measure = min((longer.Measure * 2).Round(time.Second), longestSaid)
 		}
@@ -93,12 +93,12 @@ func whatItCanShow(t *spec.Trial, seen []analyze.Second, open bool) (detail map[
 	if len(parts) == 0 {
 		return nil, ""
 	}
-	text = fmt.Sprintf("this trial, with %s, can show a change %s; where rounds differ by more than their seconds do, only a larger one.", designOf(design), strings.Join(parts, " and "))
+	text = fmt.Sprintf("this trial, with %s, can show a change in %s; if rounds differ more than the seconds within them, only a larger change.", designOf(design), strings.Join(parts, ", and in "))
 	switch key := longerKey(t); {
 	case beyond:
-		text += fmt.Sprintf(" An hour in each round would not show one of %s either: the load varies too much here.", quantity.Share.Format(coarse))
+		text += fmt.Sprintf(" Even an hour in each round would not show a change of %s: the load varies too much here.", quantity.Share.Format(coarse))
 	case longer.Measure > design.Measure:
-		text += fmt.Sprintf(" For one of %s measure longer: %s: %s.", quantity.Share.Format(coarse), key, longer.Measure)
+		text += fmt.Sprintf(" To show a change of %s, measure longer: %s: %s.", quantity.Share.Format(coarse), key, longer.Measure)
 	}
 	return detail, text
 }

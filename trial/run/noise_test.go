@@ -54,14 +54,14 @@ func TestATrialSaysWhatItCanShow(t *testing.T) {
 		open    bool
 		want    string
 	}{
-		{"8s", 0, false, `^this trial, with 3 rounds of 8s, can show a change of throughput from [\d.]+ % on and of p99 from [\d.]+ % on; where rounds differ by more than their seconds do, only a larger one\.$`},
-		{"8s", 0, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [\d.]+ % on; where`},
-		{"8s", 10 * time.Millisecond, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from [×\d.]+( %)? on; .* For one of 50 % measure longer: phases.measure: [\dms]+\.$`},
-		{"8s", time.Second, true, `^this trial, with 3 rounds of 8s, can show a change of p99 from over ×1,000 on; .* An hour in each round would not show one of 50 % either: the load varies too much here\.$`},
-		{"2h", 0, false, `^this trial, with 3 rounds of 2h0m0s, can show a change of throughput from [\d.]+ % on and of p99 from [\d.]+ % on; where rounds differ by more than their seconds do, only a larger one\.$`},
-		{"2h", time.Second, true, `can show a change of p99 from \d\d % on; where rounds differ by more than their seconds do, only a larger one\.$`},
-		{"45m", time.Second, true, `from [×\d.]+( %)? on; .* only a larger one\. An hour in each round would not show one of 50 % either: the load varies too much here\.$`},
-		{"45m", 140 * time.Millisecond, true, `from [×\d.]+( %)? on; .* only a larger one\. For one of 50 % measure longer: phases.measure: 1h0m0s\.$`},
+		{"8s", 0, false, `^this trial, with 3 rounds of 8s, can show a change in throughput of [\d.]+ % or more, and in p99 of [\d.]+ % or more; if rounds differ more than the seconds within them, only a larger change\.$`},
+		{"8s", 0, true, `^this trial, with 3 rounds of 8s, can show a change in p99 of [\d.]+ % or more; if`},
+		{"8s", 10 * time.Millisecond, true, `^this trial, with 3 rounds of 8s, can show a change in p99 of [×\d.]+( %)? or more; .* To show a change of 50 %, measure longer: phases.measure: [\dms]+\.$`},
+		{"8s", time.Second, true, `^this trial, with 3 rounds of 8s, can show a change in p99 of over ×1,000 or more; .* Even an hour in each round would not show a change of 50 %: the load varies too much here\.$`},
+		{"2h", 0, false, `^this trial, with 3 rounds of 2h0m0s, can show a change in throughput of [\d.]+ % or more, and in p99 of [\d.]+ % or more; if rounds differ more than the seconds within them, only a larger change\.$`},
+		{"2h", time.Second, true, `can show a change in p99 of \d\d % or more; if rounds differ more than the seconds within them, only a larger change\.$`},
+		{"45m", time.Second, true, `of [×\d.]+( %)? or more; .* only a larger change\. Even an hour in each round would not show a change of 50 %: the load varies too much here\.$`},
+		{"45m", 140 * time.Millisecond, true, `of [×\d.]+( %)? or more; .* only a larger change\. To show a change of 50 %, measure longer: phases.measure: 1h0m0s\.$`},
 	} {
 		tr := spectest.Parse(t, "\ntrial: t\ncluster: {engine: mariadb}\nload: {workload: oltp}\nphases: {warmup: 5s, rounds: 3, measure: "+c.measure+"}\nseed: 42\n", spec.Options{})
 		_, text := whatItCanShow(tr, seen(c.wild), c.open)

@@ -100,7 +100,7 @@ func begun(ctx context.Context, r *runner) *underway.Record {
 	}
 	record, err := underway.Begin(ctx, r.options.Lab.Machine, r.options.Lab.Home, underway.Trial{Name: r.trial.Name, Dir: dir, Began: r.started})
 	if err != nil {
-		r.options.Log.Warn("should this process be killed, nobody will be told", "error", err)
+		r.options.Log.Warn("if this process is killed, trial list will not say so", "error", err)
 		return nil
 	}
 	return record

@@ -400,7 +400,7 @@ func TestTheNoiseOfALoadIsSaidBeforeItIsMeasured(t *testing.T) {
 	if share, is := r.Events[checked].Detail["throughput_percent"].(float64); !is || share <= 0 {
 		t.Errorf("the event says %v", r.Events[checked].Detail)
 	}
-	said := regexp.MustCompile(`^Judging by 5s of its load before the first measurement, this trial, with one round of 2s, can show a change of throughput from (over )?[×0-9.,]+( %)? on and of p99 from (over )?[×0-9.,]+( %)? on;`)
+	said := regexp.MustCompile(`^Judging by 5s of its load before the first measurement, this trial, with one round of 2s, can show a change in throughput of (over )?[×0-9.,]+( %)? or more, and in p99 of (over )?[×0-9.,]+( %)? or more;`)
 	if !slices.ContainsFunc(r.Verdict.Notes, said.MatchString) {
 		t.Errorf("the notes are %q", r.Verdict.Notes)
 	}

@@ -75,7 +75,7 @@ func (r *runner) openRuns(ctx context.Context) error {
 	}
 	s.service.Naming = func(ctx context.Context, run string) {
 		if err := r.underway.Runs(ctx, run); err != nil {
-			r.options.Log.Warn("should this process be killed, its lock will not be known as that of a dead one", "error", err)
+			r.options.Log.Warn("if this process is killed, Plimsoll will not know that its lock may be taken over", "error", err)
 		}
 	}
 	if s.executor, err = s.service.Execute(ctx); err != nil {
@@ -123,7 +123,7 @@ func (l lockedTarget) Hint() string {
 	case l.Died != 0:
 		return l.ClaimedError.Hint()
 	case l.Expired:
-		return "its process died: " + l.Again + " --break-lock REASON takes over the target"
+		return "its process died: " + l.Again + " --break-lock REASON takes over the lock"
 	}
 	return "wait for it to end"
 }

@@ -81,7 +81,7 @@ func serversFor(ctx context.Context, r *runner, c *spec.Cell) (*servers, error) 
 	}
 	r.observe(progress.Stage{Doing: progress.Starting, Detail: strings.TrimSpace(asked.Product + " " + asked.Version), Share: -1})
 	if err := r.underway.Makes(ctx, asked.Name); err != nil {
-		r.options.Log.Warn("should this process be killed, its cluster will not be known as its own", "error", err)
+		r.options.Log.Warn("if this process is killed, trial list will not name the cluster that it leaves", "error", err)
 	}
 	cluster, err := lab.Up(ctx, asked, deps)
 	if err != nil {

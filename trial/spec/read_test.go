@@ -96,7 +96,7 @@ func TestBadTrialsAreRefusedAtTheirPlace(t *testing.T) {
 		"limit, no rate":    {strings.Replace(spectest.Disturbing, "rate: 50% of max, ", "", 1), "limit without a rate"},
 		"bad rate":          {strings.Replace(spectest.Disturbing, "50% of max", "fast", 1), `"fast", expected 500, 500/s, 50% of max or a list of stages`},
 		"bad step":          {strings.Replace(spectest.Disturbing, "baseline: 60s", "bseline: 60s", 1), `trial.yaml:5:5: unknown key "bseline", expected run, baseline, wait or recovery (did you mean "baseline"?)`},
-		"uses in a step":    {strings.Replace(spectest.Disturbing, "run: lab/freeze", "uses: lab/freeze", 1), `unknown key "uses", expected run, baseline, wait or recovery (did you mean "run"? uses stands in the steps of a runbook)`},
+		"uses in a step":    {strings.Replace(spectest.Disturbing, "run: lab/freeze", "uses: lab/freeze", 1), `unknown key "uses", expected run, baseline, wait or recovery (did you mean "run"? uses belongs in the steps of a runbook)`},
 		"no length":         {strings.Replace(spectest.Disturbing, "baseline: 60s", "baseline: 0s", 1), "a step without a duration"},
 		"confidence":        {spectest.Comparing + "confidence: 99\n", "trial.yaml:13:13: confidence 99, expected a number from 0.5 to below 1"},
 		"rounds":            {strings.Replace(spectest.Comparing, "rounds: 3", "rounds: -3", 1), "-3 rounds, expected at least 1"},

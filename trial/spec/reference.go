@@ -116,7 +116,7 @@ in the timeline or in ` + "`prepare`" + ` of the trial or of a variant. It is ex
 SQL and commands need no runbook: ` + "`run: {sql: \"DELETE FROM plimsoll.sbtest1 WHERE id < 1000\"}`" + `, or a list of statements, on the primary or
 ` + "`on: n2`" + `; ` + "`run: {command: \"./purge.sh\"}`" + `. ` + "`as: purge`" + ` names the phase. You can also run any action by its name with its inputs:
 ` + "`{run: sql.execute, with: {statements: [\"…\"]}}`" + `. The workload's tables are in the database ` + "`plimsoll`" + `. These do not count as rehearsals.
-The trial ends before its load, as COULD NOT RUN, if a command names a file that is not there or a plain statement a table that is not there, unless what the trial executes before may make it.
+If a command names a file, or a plain statement a table, that does not exist, and nothing that the trial executes earlier could create it, the trial ends before its load with COULD NOT RUN.
 
 | key | what |
 |---|---|
@@ -131,7 +131,7 @@ that of one. Guardrails can use the engine's metrics and those of the load in th
 no operation completes, the time since the last one), ` + "`throughput`" + `, ` + "`errors`" + ` (per second) and ` + "`error_share`" + `. Their ` + "`baseline`" + ` is the phase ` + "`baseline`" + `.
 
 If a run fails, or exceeds its limit, the verdict is FAIL: the change did not work. If a run cannot be planned, waits for a person, or
-is held because there are no metrics, the verdict is COULD NOT RUN, because nothing was learned. The measurements so far are kept, and the journal of each run
+is paused because there are no metrics, the verdict is COULD NOT RUN, because nothing was learned. The measurements so far are kept, and the journal of each run
 is kept as evidence in ` + "`runs/`" + ` (` + "`plimsoll runbook verify`" + `). A problem that a step overcame by itself, such as a server that ended
 while it joined, is recorded in its ` + "`step.end`" + ` and in the report's notes.
 

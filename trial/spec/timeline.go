@@ -49,7 +49,7 @@ func (s *Step) UnmarshalDocument(n *document.Node) error {
 	}
 	p := document.UnknownKey(first, append([]string{"run"}, stretches...))
 	if first.Key == "uses" {
-		p.Hint = `did you mean "run"? uses stands in the steps of a runbook`
+		p.Hint = `did you mean "run"? uses belongs in the steps of a runbook`
 	}
 	return p
 }

@@ -138,7 +138,7 @@ var help = map[string]string{
 	"plimsoll_commit_group_size":               "Commits per write of the binary log (group commit).",
 	"plimsoll_replica_lag_seconds":             "Seconds that a channel is behind its source.",
 	"plimsoll_replica_stopped":                 "1: a replication channel is not running.",
-	"plimsoll_replica_connecting":              "1: a replication channel is to run and has no connection to its source.",
+	"plimsoll_replica_connecting":              "1: a replication channel is started and has no connection to its source.",
 	"plimsoll_statement_p99_seconds":           "99th percentile of statement latency, in seconds.",
 	"plimsoll_user_aas":                        "Average active sessions of an account, by the host it comes from.",
 	"plimsoll_statement_aas":                   "Average active sessions that execute a statement.",

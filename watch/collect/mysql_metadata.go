@@ -15,9 +15,9 @@ const metadataTable = "performance_schema.metadata_locks"
 // holds says how many wait for a session's metadata lock.
 func holds(others string) string {
 	if others == "1" {
-		return "holds a metadata lock that 1 other waits for"
+		return "holds a metadata lock that 1 other session waits for"
 	}
-	return "holds a metadata lock that " + others + " others wait for"
+	return "holds a metadata lock that " + others + " other sessions wait for"
 }
 
 // metadataLocks adds the sessions that wait for a metadata lock, such as an ALTER TABLE behind a transaction that is open and all that

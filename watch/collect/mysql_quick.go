@@ -161,7 +161,7 @@ func (q *quick) note(what string, why error) {
 func (q *quick) notes() (all []watch.Finding) {
 	for _, what := range slices.Sorted(maps.Keys(q.unread)) {
 		all = append(all, watch.Finding{
-			Code: "not-read", Text: "The server did not show its " + what + ", so what is seen of them is older: " + q.unread[what].Error(),
+			Code: "not-read", Text: "The server took too long to show its " + what + ", so the figures are older: " + q.unread[what].Error(),
 			Do: "Look at what it waits for. They are read again every ten seconds.",
 		})
 	}

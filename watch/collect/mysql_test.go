@@ -348,7 +348,7 @@ func (w *watched) metadataLock(showsHolder bool) {
 	does := func(want string) bool {
 		return slices.ContainsFunc(w.seen.Sessions, func(s watch.Session) bool { return s.Does == want })
 	}
-	const holds = "holds a metadata lock that 1 other waits for"
+	const holds = "holds a metadata lock that 1 other session waits for"
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for range 50 {

@@ -105,7 +105,7 @@ func (o *own) findings() (all []watch.Finding) {
 	for _, q := range o.queries {
 		if why, failed := o.failed[q.Name]; failed {
 			all = append(all, watch.Finding{
-				Code: "own-query-failed", Text: "Query " + q.Name + " of the watch's settings failed here: " + why.Error(),
+				Code: "own-query-failed", Text: "Query " + q.Name + " of watch.yaml failed on this instance: " + why.Error(),
 				Do: q.remedy(why),
 			})
 		}
@@ -117,7 +117,7 @@ func (o *own) findings() (all []watch.Finding) {
 func (q Query) remedy(why error) string {
 	switch engine.ClassOf(why) {
 	case engine.Timeout:
-		return fmt.Sprintf("It did not end within %v: have it read less, or give it more timeout in watch.yaml, at most %v. If it usually ends in that time, the server is slow now.", q.timeout(), mostTimeout)
+		return fmt.Sprintf("It did not end within %v: make it read less, or raise its timeout in watch.yaml (at most %v). If it usually ends in that time, the server is slow now.", q.timeout(), mostTimeout)
 	case engine.Denied:
 		return "Give the account of the watch the privileges that the query needs, or say in watch.yaml under only_on which instances it is for."
 	case engine.Deadlock, engine.LockTimeout, engine.Conflict, engine.Overloaded, engine.Unavailable, engine.Full:

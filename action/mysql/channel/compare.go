@@ -24,8 +24,8 @@ type compare struct {
 	Node        string        `yaml:"node,required" doc:"The node to compare: a replica of it."`
 	Databases   []string      `yaml:"databases" doc:"The databases. Default: all that the channel replicates."`
 	Chunk       int           `yaml:"chunk" doc:"How many rows are hashed at once. Default 1000."`
-	Hold        time.Duration `yaml:"hold" doc:"The longest time for which the last doubtful rows may be locked on the source until the replica has caught up; writers of these rows wait for that time. Default 10s."`
-	UnlessMoved bool          `yaml:"unless_moved" doc:"Whether there is nothing to compare where the writes have moved already: node accepts writes, and source refuses them and replicates from it. Default false."`
+	Hold        time.Duration `yaml:"hold" doc:"The longest time for which the rows that still seem to differ may be locked on the source while the replica catches up; writers of these rows wait meanwhile. Default 10s."`
+	UnlessMoved bool          `yaml:"unless_moved" doc:"Compare nothing if the writes have moved already: node accepts writes, and source refuses them and replicates from node. Default false."`
 	Otherwise   verdict       `yaml:"on_difference" doc:"fail, or report: the step succeeds, and output.different says how many rows differ. Default fail."`
 }
 

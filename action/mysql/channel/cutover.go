@@ -114,7 +114,7 @@ func (s *serverPair) refuseSources() error {
 			continue // prepared by an attempt that was given up
 		}
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s replicates from %s itself: the way back would take the place of that source, no undo would restore it, and what comes from there would not reach %s any more", s.from.name, c.Source, s.to.name),
+			Reason: fmt.Sprintf("%s is itself a replica of %s: a cut-over would make it replicate from the new server instead, no undo would restore the present replication, and %s would no longer receive what comes from there", s.from.name, c.Source, s.to.name),
 			Advice: fmt.Sprintf("if %[1]s does not need that source, execute %[2]s on %[1]s, then plimsoll runbook resume RUN", s.from.name, strings.Join(append(s.from.Stop(c.Name), s.from.Forget(c.Name)...), "; ")),
 		}
 	}
@@ -132,9 +132,9 @@ func (c *cutover) possible(ctx context.Context, s *serverPair) error {
 	case !s.fromStill && !s.toStill && s.backward != nil:
 		return s.bothWrite()
 	case len(s.from.RefusesBy()) == 0 && !s.fromStill:
-		return refuse("set read_only = 1 there (rds/set-parameter), which ends the writes of its clients, then plimsoll runbook resume RUN", "only the parameter group of %s can make it read-only: it would accept writes beside %s", s.from.name, s.to.name)
+		return refuse("set read_only = 1 there (rds/set-parameter), which ends the writes of its clients, then plimsoll runbook resume RUN", "only the parameter group of %s can make it read-only: without that, both it and %s would accept writes", s.from.name, s.to.name)
 	case len(s.to.RefusesBy()) == 0 && s.toStill:
-		return refuse("set read_only = 0 there (rds/set-parameter) when no client writes to "+s.from.name+" any more", "only the parameter group of %s can make it accept writes: nobody would", s.to.name)
+		return refuse("set read_only = 0 there (rds/set-parameter) when no client writes to "+s.from.name+" any more", "only the parameter group of %s can make it accept writes: without that, neither server would accept writes", s.to.name)
 	case s.forward == nil:
 		return refuse(fmt.Sprintf("mysql/external-replica -i source=%s -i replica=%s makes it a replica, from a snapshot; with -i snapshot=restored it attaches a server that holds a copy already", s.from.name, s.to.name),
 			"%s does not follow %s", s.to.name, s.from.name)

@@ -17,7 +17,7 @@ func (c *cutover) giveUp(ctx context.Context, on *cluster.Cluster, call action.C
 	defer cancel()
 	old := failed.from.name
 	if err := c.reopen(ctx, on, call); err != nil {
-		return errors.Join(fmt.Errorf("%s could not be told to accept writes again, and may refuse them: %w", old, why), err)
+		return errors.Join(fmt.Errorf("%s may refuse writes, because Plimsoll could not make it accept them again: %w", old, why), err)
 	}
 	s, err := c.look(ctx, on)
 	if err == nil {

@@ -23,8 +23,8 @@ func (c *cutover) returnRows(ctx context.Context, call action.Call, s *serverPai
 		err = awaitLevel(ctx, s.from, s.to, *s.backward)
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("%s has accepted writes that %s does not receive from it; %s accepts writes: %w", s.to.name, s.from.name, s.writes(), err),
-			fmt.Sprintf("fix the replication from %[1]s to %[2]s, then try again. To give up what %[1]s alone has: execute SET GLOBAL read_only = OFF on %[2]s, and plimsoll runbook cancel RUN --leave REASON", s.to.name, s.from.name))
+		return hint.With(fmt.Errorf("%s has accepted writes that %s has not received; %s accepts writes now: %w", s.to.name, s.from.name, s.writes(), err),
+			fmt.Sprintf("fix the replication from %[1]s to %[2]s, then try again. To give up the writes that only %[1]s has: execute SET GLOBAL read_only = OFF on %[2]s, and plimsoll runbook cancel RUN --leave REASON", s.to.name, s.from.name))
 	}
 	return nil
 }

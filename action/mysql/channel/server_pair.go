@@ -85,13 +85,13 @@ func (s *serverPair) hasNewer(ctx context.Context) (bool, error) {
 
 // bothWrite refuses to go on while both servers accept writes: whose rows count only a person knows.
 func (s *serverPair) bothWrite() error {
-	closing, then := s.to, "What clients wrote to it meanwhile may be there alone: compare the two in a step that uses mysql.compare"
+	closing, then := s.to, "What clients wrote to it meanwhile may be on no other server: compare the two servers in a step that uses mysql.compare"
 	if s.backward != nil {
-		closing, then = s.from, fmt.Sprintf("The writes had moved to %s, so what clients wrote to %s since may be there alone: compare the two in a step that uses mysql.compare", s.to.name, s.from.name)
+		closing, then = s.from, fmt.Sprintf("The writes had moved to %s, so what clients have written to %s since may be on no other server: compare the two servers in a step that uses mysql.compare", s.to.name, s.from.name)
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s and %s both accept writes", s.from.name, s.to.name),
-		Advice: fmt.Sprintf("execute SET GLOBAL read_only = ON on %[1]s, and put read_only = ON into its option file if that opens it at its start; then plimsoll runbook resume RUN. %[2]s", closing.name, then),
+		Advice: fmt.Sprintf("execute SET GLOBAL read_only = ON on %[1]s, and put read_only = ON into its option file if the server starts writable without it; then plimsoll runbook resume RUN. %[2]s", closing.name, then),
 	}
 }
 

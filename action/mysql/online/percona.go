@@ -39,7 +39,7 @@ func (w *tableChange) refuseTriggers(ctx context.Context, t tool) error {
 	}
 	asks, err := w.ask(ctx, "SELECT @@GLOBAL.log_bin AND NOT @@GLOBAL.log_bin_trust_function_creators")
 	if err != nil {
-		return fmt.Errorf("ask whether triggers take SUPER: %w", err)
+		return fmt.Errorf("ask whether triggers require SUPER: %w", err)
 	}
 	if asks != "1" {
 		return nil

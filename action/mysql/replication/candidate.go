@@ -248,7 +248,7 @@ func (p *pickReplica) mayBeLost(cluster string, f picked) string {
 	if f.has.Count() > 0 {
 		after = " after " + f.has.InWords()
 	}
-	said := fmt.Sprintf("transactions that %s committed%s and sent to no replica are only there: no replica can tell whether there are any; %s finds out when it is back", p.Of, after, p.rejoin(cluster))
+	said := fmt.Sprintf("transactions that %s committed%s and sent to no replica exist only on it: no replica can tell whether there are any; %s finds out when it is back", p.Of, after, p.rejoin(cluster))
 	for _, name := range f.silent {
 		said += fmt.Sprintf("; %s does not answer and may have transactions that %s lacks", name, f.name())
 	}

@@ -17,7 +17,7 @@ import (
 
 var confirmDeadAction = action.Action{
 	Name: "mysql.confirm-dead", Version: 1,
-	About: "Makes sure that a primary is dead, with several checks and by whether its replicas still hear from it. Refused if it is alive.",
+	About: "Makes sure that a primary is dead: it must not answer several times in a row, and no replica may still be connected to it. Refused if it is alive.",
 	New:   func() action.Task { return &confirmDead{Checks: 5, Every: 2 * time.Second} },
 }
 
@@ -137,7 +137,7 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 			connected = append(connected, replica)
 			if before, known := last[replica]; known && before != now && check > 2 {
 				return nil, &hint.PermanentError{
-					Reason: fmt.Sprintf("%s does not answer Plimsoll, but its replica %s still hears from it, at %s", d.Node, replica, now.from),
+					Reason: fmt.Sprintf("%s does not answer Plimsoll, but its replica %s still receives data from it, from address %s", d.Node, replica, now.from),
 					Advice: fmt.Sprintf("the network between Plimsoll and the server is broken, not the server: clients may still write there; if %s is another server, stop replication on %s and try again", now.from, replica),
 				}
 			}
@@ -151,7 +151,7 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 		case check < d.Checks:
 			c.Progress(float64(check)/float64(d.Checks), fmt.Sprintf("%s does not answer, %d of %d", d.Node, check, d.Checks))
 		case len(connected) > 0 && waited < silence:
-			c.Progress(float64(waited)/float64(silence), fmt.Sprintf("%s does not answer, and %s is still connected to it: whether it lives shows within %s", d.Node, strings.Join(connected, ", "), silence))
+			c.Progress(float64(waited)/float64(silence), fmt.Sprintf("%s does not answer, and %s is still connected to it: Plimsoll will know within %s whether it is alive", d.Node, strings.Join(connected, ", "), silence))
 		default:
 			return action.Facts{"checks": check, "replicas_still_connected": strings.Join(connected, ", ")}, nil
 		}

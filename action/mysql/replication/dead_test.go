@@ -35,8 +35,8 @@ func TestAPrimaryIsDeadOnlyIfNobodyHearsFromIt(t *testing.T) {
 		n2, n3 *standIn
 		says   string // "": it is dead
 	}{
-		"a replica by its address":         {gone, following(of("n1:3306")), following(), "its replica n2 still hears from it, at n1:3306"},
-		"a replica by another address":     {gone, following(of("10.0.0.1:3306")), following(), "its replica n2 still hears from it, at 10.0.0.1:3306"},
+		"a replica by its address":         {gone, following(of("n1:3306")), following(), "its replica n2 still receives data from it, from address n1:3306"},
+		"a replica by another address":     {gone, following(of("10.0.0.1:3306")), following(), "its replica n2 still receives data from it, from address 10.0.0.1:3306"},
 		"a replica that is cut off":        {gone, following(cut), following(), ""},
 		"a replica of another, by number":  {gone, following(byNumber), following(cut), ""},
 		"a replica with a feed of its own": {gone, following(cut, outside), following(), ""},
@@ -75,7 +75,7 @@ func TestAnIdlePrimaryIsGivenTheTimeOfAHeartbeat(t *testing.T) {
 		on := standIns{"n1": {silent: gone}, "n2": n2}.cluster(t)
 		waits := ""
 		found, err := (&confirmDead{Node: "n1", Checks: 3, Every: 10 * time.Millisecond}).Act(t.Context(), on, action.Call{Progress: func(_ float64, text string) { waits = text }})
-		if c.alive && (err == nil || !strings.Contains(err.Error(), "its replica n2 still hears from it") || !strings.Contains(waits, "n2 is still connected to it: whether it lives shows within 6s")) {
+		if c.alive && (err == nil || !strings.Contains(err.Error(), "its replica n2 still receives data from it") || !strings.Contains(waits, "n2 is still connected to it: Plimsoll will know within 6s")) {
 			t.Errorf("%+v: %v, %v, waiting for %q", c, found, err, waits)
 		}
 		if !c.alive && (err != nil || found["replicas_still_connected"] != "n2") {

@@ -58,9 +58,9 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	case m.refuses(s) && !m.opensAgain():
 		f.State = action.Satisfied
 	case m[keptNow] == cannotBeKept && s.mariadb:
-		f.Reason = optionFile(s, m, "what it is after a restart", "") + "; users with READ ONLY ADMIN or SUPER can still write"
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "") + "; users with READ ONLY ADMIN or SUPER can still write"
 	case m[keptNow] == cannotBeKept:
-		f.Reason = optionFile(s, m, "what it is after a restart", closedAtStart(s))
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", closedAtStart(s))
 	case s.mariadb:
 		f.Reason = "users with READ ONLY ADMIN or SUPER can still write: their connections are ended, so that they look for the new primary"
 	}
@@ -78,8 +78,8 @@ func (d *demote) Cautions(ctx context.Context, on *cluster.Cluster) []action.Cau
 		return nil
 	}
 	slices.Sort(who)
-	return []action.Caution{{Text: fmt.Sprintf("connected to %s by users who may write although it is read-only: %s. Their connections are ended; what they write there when they connect again is on no other server, "+
-		"and %[1]s could not be a replica: stop what connects as them", s.name(), strings.Join(slices.Compact(who), ", "))}}
+	return []action.Caution{{Text: fmt.Sprintf("users who may write to a read-only server are connected to %s: %s. The run ends their connections; if they connect again and write, these rows exist on no other server, "+
+		"and %[1]s cannot become a replica: stop the programs that use these accounts", s.name(), strings.Join(slices.Compact(who), ", "))}}
 }
 
 // Act waits for what is open, then closes the server to writes and ends the connections of clients, so that each looks for
@@ -124,10 +124,10 @@ func (d *demote) probe(ctx context.Context, on *cluster.Cluster) error {
 		if engine.ClassOf(err) != engine.Denied {
 			silence += " within " + probeTime.String()
 		}
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s %s: writes are not stopped for it: %v", d.For, silence, err),
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s %s, so %s was not made read-only: %v", d.For, silence, d.Node, err),
 			Advice: "fix it, or name another replica"}
 	case len(is.Sources) == 0 || !is.Sources[0].Receives || !is.Sources[0].Applies:
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate just now: writes are not stopped for it", d.For), Advice: "fix it, or name another replica"}
+		return &hint.PermanentError{Reason: fmt.Sprintf("%s does not replicate now, so %s was not made read-only", d.For, d.Node), Advice: "fix it, or name another replica"}
 	}
 	all, err := ask(limited, on)
 	if err != nil {

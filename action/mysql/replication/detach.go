@@ -134,7 +134,7 @@ func (d *detach) ApprovalReason(found action.CheckResult) string {
 	case own == notCompared:
 		return fmt.Sprintf("no other node that could be compared answers: %s may have transactions, or all the data, that no other node has, which are lost when it is removed. Start another node first, if possible", d.Node)
 	}
-	return fmt.Sprintf("%s has transactions that no other node has (%s), which are lost when it is removed. Find them in its binary log, and carry over what matters", d.Node, own)
+	return fmt.Sprintf("%s has transactions that no other node has (%s), which are lost when it is removed. Find them in its binary log, and execute those that you need on the primary", d.Node, own)
 }
 
 // Verify holds when it follows nobody.

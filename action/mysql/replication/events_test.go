@@ -29,8 +29,8 @@ func events(w fixture) {
 			}
 		}
 		if n1.mariadb {
-			w.refuses(checkSwitchoverAction, check, "event shop.tick tock (definer ticker@%) of n1 would go on writing when it is read-only")
-			w.refusesAct(demoteAction, demotes, "event shop.tick tock (definer ticker@%) of n1 would go on writing when it is read-only")
+			w.refuses(checkSwitchoverAction, check, "event shop.tick tock (definer ticker@%) would continue to write to n1 when n1 is read-only")
+			w.refusesAct(demoteAction, demotes, "event shop.tick tock (definer ticker@%) would continue to write to n1 when n1 is read-only")
 			if m, err := modeOf(ctx, n1); err != nil || m.refuses(n1) {
 				t.Errorf("refused, and n1 is %v, %v", m, err)
 			}

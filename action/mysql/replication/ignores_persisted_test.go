@@ -37,7 +37,7 @@ func TestAMySQLThatIgnoresWhatIsPersisted(t *testing.T) {
 		return f
 	}
 	const opens = "its option file decides whether it accepts writes after a restart, as persisted_globals_load is OFF: "
-	f := says(demoteAction, `{node: n1}`, "its option file decides what it is after a restart, as persisted_globals_load is OFF: put super_read_only = ON into it")
+	f := says(demoteAction, `{node: n1}`, "its option file decides whether it accepts writes after a restart, as persisted_globals_load is OFF: put super_read_only = ON into it")
 	for _, fact := range []string{keptNow, keptSuper} {
 		if f.Observed[fact] != cannotBeKept || f.Intended[fact] != cannotBeKept {
 			t.Errorf("demote: %s %v → %v, and nothing is known of it", fact, f.Observed[fact], f.Intended[fact])

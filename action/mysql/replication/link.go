@@ -123,7 +123,7 @@ func (l link) refuseErrant(ctx context.Context) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s has %s that %s does not have (%s): their data would differ for ever", l.replica.name(), what, l.source.name(), errant),
-		Advice: "find them in its binary log and carry over what matters, and seed the server again with mysql/add-replica",
+		Advice: "find these transactions in its binary log and execute those that you need on the primary; then seed the server again with mysql/add-replica",
 	}
 }
 

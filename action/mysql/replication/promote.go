@@ -24,7 +24,7 @@ var promoteAction = action.Action{
 type promote struct {
 	Node     string `yaml:"node,required" doc:"The replica."`
 	Old      string `yaml:"old" doc:"The old primary. If it answers, it must refuse writes and have no transaction that the replica lacks."`
-	Received string `yaml:"received" doc:"What the replica had received when mysql.pick-replica chose it, as that says it. A replica that has less now is refused: a restart can discard what was received and not applied. Default: it is not compared."`
+	Received string `yaml:"received" doc:"What the replica had received when mysql.pick-replica chose it: the output received of that step. A replica that has less now is refused, because a restart can discard what was received and not applied. Default: not compared."`
 }
 
 func (p *promote) Traits() action.Traits {
@@ -103,7 +103,7 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 		case missing > 0:
 			advice := "promote a server that lacks none: mysql/promote -i node=" + o.name
 			if !is.ReadOnly { // two servers with transactions of their own: whose clients must be told to write elsewhere only a person knows
-				advice = fmt.Sprintf("find them in the binary log of %s and carry over to %s what matters, and seed %[1]s again with mysql/add-replica", o.name, s.name())
+				advice = fmt.Sprintf("find these transactions in the binary log of %s and execute those that you need on %s; then seed %[1]s again with mysql/add-replica", o.name, s.name())
 			}
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), missing, o.name), Advice: advice}
 		}

@@ -173,7 +173,7 @@ func refusals(w fixture) {
 		// alone has is told: it is not taken for a server that has all that its source has.
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 has")
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 accepts writes, although it is set up to replicate from ")
-		w.refusesAct(repointAction, `{source: n1}`, "n3 accepted writes beside n1, and is read-only now: n3 has ")
+		w.refusesAct(repointAction, `{source: n1}`, "n3 accepted writes while n1 was the primary, and is read-only now: n3 has ")
 		if m, err := modeOf(t.Context(), n3); err != nil || !m.refuses(n3) {
 			t.Errorf("n3 is %v, %v, want that it refuses writes", m, err)
 		}
@@ -390,7 +390,7 @@ func deadPrimary(w fixture) {
 	if w.server("n2").mariadb {
 		gone = "77:1-3"
 	}
-	w.refusesAct(promoteAction, `{node: n2, old: n1, received: "`+strings.TrimPrefix(fmt.Sprint(picked["received"], ",", gone), ",")+`"}`, "no longer: a restart discarded what it had not applied")
+	w.refusesAct(promoteAction, `{node: n2, old: n1, received: "`+strings.TrimPrefix(fmt.Sprint(picked["received"], ",", gone), ",")+`"}`, "a restart discarded what it had not applied")
 	w.refusesAct(promoteAction, `{node: n3, old: n1}`, " transactions that n2 has, which would be lost")
 	w.does(promoteAction, `{node: n2, old: n1, received: "`+fmt.Sprint(picked["received"])+`"}`)
 	if p, err := w.on.Primary(w.Context()); err != nil || p.Name != "n2" {
@@ -467,7 +467,7 @@ func takesBack(w fixture) {
 		w := w.of(t)
 		w.must(w.cluster.Server("n2").Freeze(t.Context()))
 		began := time.Now()
-		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s: writes are not stopped for it")
+		w.refusesAct(demoteAction, `{node: n1, grace: 1s, for: n2}`, "n2 does not answer within 2s, so n1 was not made read-only")
 		if is, err := statusOf(t.Context(), w.on, "n1"); err != nil || is.ReadOnly {
 			t.Errorf("n1: %+v, %v, want that it takes writes", is, err)
 		}

@@ -28,7 +28,7 @@ func (s *server) mayReopen(ctx context.Context, resumed bool) error {
 	for _, o := range others {
 		switch {
 		case o.writable() && o.stands() && !slices.ContainsFunc(o.is.Sources, func(source engine.Source) bool { return s.isSource(source, is.ServerID) }): // that of another primary
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s would perhaps be a second primary", o.name, o.despite(), s.name()),
+			return &hint.PermanentError{Reason: fmt.Sprintf("%s accepts writes%s: %s might become a second primary", o.name, o.despite(), s.name()),
 				Advice: fmt.Sprintf("if %[1]s is the primary now, leave %[2]s read-only, and make %[1]s replicate from no server: mysql/promote -i node=%[1]s; then mysql/rejoin -i node=%[2]s. "+
 					"If not, make %[1]s read-only, "+closing+", and try again", o.name, s.name())}
 		case o.leads():

@@ -212,8 +212,8 @@ func wrote(node, source string, err error) error {
 		return err
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s accepted writes beside %s, and is read-only now: %s", node, source, refusal.Reason),
-		Advice: fmt.Sprintf("find these transactions in its binary log and carry over to %s what matters. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s, and mysql/add-replica -i node=%s seeds the node again", source, node),
+		Reason: fmt.Sprintf("%s accepted writes while %s was the primary, and is read-only now: %s", node, source, refusal.Reason),
+		Advice: fmt.Sprintf("find these transactions in its binary log and execute those that you need on %s. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s, and mysql/add-replica -i node=%s seeds the node again", source, node),
 	}
 }
 

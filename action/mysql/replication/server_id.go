@@ -25,7 +25,7 @@ func refuseSameID(all []peer) error {
 
 func sameID(one, other, id string) error {
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s and %s both have server_id %s: neither applies what the other wrote, though its replication runs", one, other, id),
+		Reason: fmt.Sprintf("%s and %s both have server_id %s: neither applies the writes of the other, although replication seems to work", one, other, id),
 		Advice: "compare their data first (mysql.compare), as rows may be missing already; then give each server a server_id of its own in its option file, and restart it",
 	}
 }

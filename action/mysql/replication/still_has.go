@@ -16,7 +16,7 @@ func (p *promote) stillHas(ctx context.Context, s *server, is engine.Replication
 	if p.Old == "" { // then every other node was compared
 		return nil
 	}
-	const again = "plimsoll runbook rerun RUN --step pick --downstream --reason REASON picks again among what the replicas have now"
+	const again = "plimsoll runbook rerun RUN --step pick --downstream --reason REASON picks a replica again, by what each has now"
 	now, err := s.received(ctx, is)
 	if err != nil {
 		return err
@@ -27,8 +27,8 @@ func (p *promote) stillHas(ctx context.Context, s *server, is engine.Replication
 	}
 	if gone := had.Without(now); gone.Count() > 0 {
 		return &hint.PermanentError{
-			Reason: fmt.Sprintf("%s had received %s when it was picked, and has %s no longer: a restart discarded what it had not applied", s.name(), had.InWords(), gone.InWords()),
-			Advice: fmt.Sprintf("if %s can be brought back, do so first: they may be on it alone. If not, %s, and says what is lost", p.Old, again),
+			Reason: fmt.Sprintf("%s had received %s when it was picked, and no longer has %s: a restart discarded what it had not applied", s.name(), had.InWords(), gone.InWords()),
+			Advice: fmt.Sprintf("if %s can be started again, do that first: these transactions may exist only there. If not, %s, and says what is lost", p.Old, again),
 		}
 	}
 	others, err := s.peers(ctx)

@@ -66,7 +66,7 @@ func (f fates) left(t underway.Trial) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return "its servers are still there: plimsoll lab down " + strings.Join(left, " ")
+	return "its clusters still exist; remove them: plimsoll lab down " + strings.Join(left, " ")
 }
 
 // TellFates says of the trials among some results that have not judged whether they run or were killed, in place of their verdicts, and

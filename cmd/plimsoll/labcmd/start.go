@@ -20,8 +20,9 @@ func newStart(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "start NAME", ValidArgsFunction: home.CompleteLab,
 		Short: "Start the servers of a cluster that do not run",
-		Long: `Start the servers of a cluster that were stopped or killed, or ended when this machine restarted, with the data that they have. What runs is left
-as it is, a frozen server too. The command returns when each server serves; a replica replicates again by then, if the primary runs.`,
+		Long: `Start the servers of a cluster that were stopped or killed, or ended when this machine restarted, with the data that they have. Servers that run,
+even frozen ones, are not touched. The command returns when each started server accepts connections, and each started replica replicates, if its
+primary runs.`,
 		Example: "  plimsoll lab start mariadb\n  plimsoll lab start mariadb --node n2",
 		Args:    console.Exactly("NAME"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runLabStart(cmd.Context(), c, args[0], nodes) },
@@ -77,12 +78,12 @@ func stoppedOf(cluster *lab.Cluster, of []string) (names []string) {
 
 // runsAlready says of nodes, or of all, that nothing has to be started. Whether a process that is there was frozen is not known.
 func runsAlready(nodes []string) string {
-	const frozen = " (one that is frozen, too)"
+	const frozen = " (a frozen server counts as running)"
 	switch len(nodes) {
 	case 0:
-		return "all its servers have their processes" + frozen
+		return "all its servers run" + frozen
 	case 1:
-		return "the server of " + nodes[0] + " has its process, though it may be frozen"
+		return "the server of " + nodes[0] + " runs" + frozen
 	}
-	return "the servers of " + strings.Join(nodes, ", ") + " have their processes" + frozen
+	return "the servers of " + strings.Join(nodes, ", ") + " run" + frozen
 }

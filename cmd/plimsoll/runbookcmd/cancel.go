@@ -26,8 +26,8 @@ func newCancel(c console.Streams) *cobra.Command {
 		Long: `End a run. The step that is acting may finish; no other step begins. With --undo, Plimsoll undoes the steps from the last to the first.
 A step that was begun and not finished is checked first. After a step that is irreversible or has no undo the safe way is forward: the cancellation is
 refused (exit code 1), and the message names what stays done and how to finish. Only --leave REASON releases the cluster with what stays
-done; status, plan and later runs mention it until you record that it was fixed. A server that was restarted and is again as it was
-is nothing that stays done. If another process executes the run, it receives the
+done; status, plan and later runs mention it until you record that it was fixed. A server that was restarted and runs as
+before does not count as something that stays done. If another process executes the run, it receives the
 cancellation; while another process executes runs of this state folder, this command waits until they have ended.`,
 		Example: "  plimsoll runbook cancel rolling-restart-a1b2c3 --undo --reason 'wrong cluster'\n" +
 			"  plimsoll runbook cancel switchover-a1b2c3 --leave 'n3 is rebuilt by hand'",
@@ -128,7 +128,7 @@ func tellCancelled(c console.Streams, run string, st *journal.State) {
 	case st.Outcome == journal.RunCancelled && len(stands) > 0:
 		fmt.Fprintf(c.Err, "%s; once that is fixed, record it: plimsoll runbook fixed %s --reason REASON\n", st.Why, run)
 	case len(stands) == 0 && len(undone) > 0 && len(st.Remainders()) == 0:
-		fmt.Fprintln(c.Err, "nothing of the run remains")
+		fmt.Fprintln(c.Err, "no change of the run remains")
 	}
 	if st.Book.Lock == runbook.LockCluster {
 		fmt.Fprintf(c.Err, "cluster %s is released\n", st.Header.Cluster)

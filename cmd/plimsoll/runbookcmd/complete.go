@@ -47,7 +47,7 @@ func completeRuns(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 			if err != nil {
 				continue
 			}
-			line := r.ID + "\t" + st.Header.Runbook + " on " + st.Header.Cluster + ", " + st.Status()
+			line := r.ID + "\t" + st.Header.Runbook + " on " + st.Header.Cluster + ", " + journal.InWords(st.Status())
 			if st.Outcome == "" || st.Outcome == journal.RunFailed {
 				open = append(open, line)
 			} else {

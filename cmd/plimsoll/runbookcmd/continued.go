@@ -16,7 +16,7 @@ func accompany(ctx context.Context, c console.Streams, d *runs.Service, others [
 	background := context.WithoutCancel(ctx)
 	for _, r := range others {
 		if atWork(background, d, r) {
-			fmt.Fprintf(c.Err, "waiting for run %s, which is being resumed because its process had died (Ctrl-C parks it)\n", r)
+			fmt.Fprintf(c.Err, "waiting for run %s, which is being resumed because its process had died (Ctrl-C interrupts it)\n", r)
 			await(ctx, d, r)
 		}
 	}
@@ -53,5 +53,5 @@ func left(run string, st *journal.State) string {
 	if st.Outcome != "" {
 		return string(st.Outcome)
 	}
-	return "parked" + where(st) + "; " + st.ContinueHint(run)
+	return "interrupted" + where(st) + "; " + st.ContinueHint(run)
 }

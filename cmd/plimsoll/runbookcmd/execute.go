@@ -176,10 +176,10 @@ func conclude(ctx context.Context, c console.Streams, d *runs.Service, run strin
 	case st.Outcome == journal.RunFailed:
 		return runError{run, st}
 	case interrupted != nil:
-		fmt.Fprintf(c.Err, "run %s is parked%s%s: %s\n", run, where(st), staysLocked(st, "; ", ""), st.ContinueHint(run))
+		fmt.Fprintf(c.Err, "run %s is interrupted%s%s: %s\n", run, where(st), staysLocked(st, "; ", ""), st.ContinueHint(run))
 		return interrupted
 	}
-	fmt.Fprintf(c.Err, "run %s is parked: %s; %s\n", run, st.Why, st.ContinueHint(run))
+	fmt.Fprintf(c.Err, "run %s is interrupted: %s; %s\n", run, st.Why, st.ContinueHint(run))
 	return console.WithCode{Code: console.ExitTrouble}
 }
 

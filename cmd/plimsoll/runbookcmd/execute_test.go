@@ -164,7 +164,7 @@ func TestACancellationSaysWhatItFoundAndWhatRemains(t *testing.T) {
 		"undone": {
 			[]*journal.Step{step("set", journal.StepDone, true), step("slow", journal.StepActing, true), step("last", journal.StepWaiting, false)},
 			[]*journal.Step{step("set", journal.StepUndone, true), step("slow", journal.StepUndone, true), step("last", journal.StepWaiting, false)},
-			journal.RunUndone, "done: set; started and not finished: slow", "undone: slow, set\nnothing of the run remains\ncluster shop is released\n",
+			journal.RunUndone, "done: set; started and not finished: slow", "undone: slow, set\nno change of the run remains\ncluster shop is released\n",
 		},
 		"left": {
 			[]*journal.Step{step("set", journal.StepDone, true)}, []*journal.Step{step("set", journal.StepDone, true), step("slow", journal.StepActing, true)},

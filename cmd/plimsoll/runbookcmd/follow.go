@@ -181,7 +181,7 @@ func howFar(s journal.Summary, told time.Time) string {
 	}
 	switch {
 	case s.Reason != "":
-		text += " · " + s.Status + ": " + s.Reason
+		text += " · " + journal.InWords(s.Status) + ": " + s.Reason
 	case s.Status == "asking" && s.Position != "":
 		text += " · waits for approval at " + s.Position
 	case s.Detail != "":

@@ -99,7 +99,7 @@ func describe(e journal.Event) []string {
 			add("ACTIONS CHANGED, CONTINUES: %s:", e.Order.Changed)
 		}
 	case e.Finding != nil:
-		say(string(e.Finding.State))
+		say(journal.FoundInWords(e.Finding.State))
 		if len(e.Finding.Observed) > 0 {
 			say(facts(e.Finding.Observed))
 		}

@@ -71,8 +71,8 @@ func TestAPlanSaysWhatIsLeftAlone(t *testing.T) {
 func TestAPlanSaysWhichClustersLockCannotBeRead(t *testing.T) {
 	const denied = "SELECT command denied (1142)"
 	for want, refusing := range map[string][]string{
-		"Lock: cluster shop does not let the account read whether another run holds it (" + denied + "). No run begins without these grants\n":                                 {"shop"},
-		"Lock: Plimsoll cannot tell whether another run holds cluster shop (" + denied + "). A run that begins nevertheless stores its claim as soon as the cluster answers\n": nil,
+		"Lock: cluster shop does not let the account read whether another run holds it (" + denied + "). No run begins without these grants\n":                                     {"shop"},
+		"Lock: Plimsoll cannot see whether another run has locked cluster shop (" + denied + "). If you start a run anyway, it locks the cluster as soon as the cluster answers\n": nil,
 	} {
 		var out bytes.Buffer
 		printPlan(&out, &execute.Prepared{Silent: map[string]string{"shop": denied}, Refusing: refusing})
@@ -101,7 +101,7 @@ func TestAPlanSaysAReasonOnce(t *testing.T) {
 	}}}})
 	for _, want := range []string{
 		"! each[db2].set  mysql.set-variable  cannot be checked: this server has no variable max_connectoins\n",
-		"! each[db1].set  mysql.set-variable  cannot be checked, as step each[db2].set\n",
+		"! each[db1].set  mysql.set-variable  cannot be checked, for the same reason as step each[db2].set\n",
 		"~ pool           mysql.set-variable  value 128M → 160M\n",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -32,7 +32,7 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 	for _, s := range h.Plan.Steps {
 		means := intention(s)
 		if first := said[s.Reason]; s.Failed && first != "" {
-			means = "cannot be checked, as step " + first
+			means = "cannot be checked, for the same reason as step " + first
 		} else if s.Failed {
 			said[s.Reason] = s.Key
 		}
@@ -70,14 +70,14 @@ func printPlan(w io.Writer, p *execute.Prepared) {
 			fmt.Fprintf(w, "Lock: cluster %s does not let the account read whether another run holds it (%s). No run begins without these grants\n", name, p.Silent[name])
 			continue
 		}
-		fmt.Fprintf(w, "Lock: Plimsoll cannot tell whether another run holds cluster %s (%s). A run that begins nevertheless stores its claim as soon as the cluster answers\n", name, p.Silent[name])
+		fmt.Fprintf(w, "Lock: Plimsoll cannot see whether another run has locked cluster %s (%s). If you start a run anyway, it locks the cluster as soon as the cluster answers\n", name, p.Silent[name])
 	}
 	for _, u := range p.Unreleased {
 		fmt.Fprintf(w, "Not released: %s\n", u)
 	}
 	for _, m := range p.Left {
 		if m.Damage != "" {
-			fmt.Fprintf(w, "Damaged: %s; once you have checked that, record it: the command stands below the run in plimsoll runbook status\n", m)
+			fmt.Fprintf(w, "Damaged: %s; once you have checked that, record it: plimsoll runbook status shows the command below the run\n", m)
 			continue
 		}
 		m.Why = plan.OnCluster(m.Why, m.Cluster)
@@ -108,7 +108,7 @@ func now(r execute.GuardrailReading) string {
 	}
 	text := "; now " + strings.Join(parts, ", ")
 	if r.Breached {
-		text += ": it is breached, and a run that began now would be held or stopped by it"
+		text += ": it is breached, and a run that began now would be paused or stopped by it"
 	}
 	return text
 }

@@ -178,7 +178,7 @@ func rehearseUntilOpen(c console.Streams, p *execute.Prepared, measure func() (*
 			return nil, rehearsalEnded(c, res, "The rehearsal could not run, so it counts neither for the change nor against it. Fix the cause first.")
 		default:
 			if missed++; res.Verdict.Unchanged {
-				return nil, rehearsalEnded(c, res, "The rehearsal proves nothing about the change: there was nothing to do, and in another rehearsal there would be nothing to do either. Choose other inputs, or a trial on whose cluster it is still to be done: --trial FILE.")
+				return nil, rehearsalEnded(c, res, "The rehearsal proves nothing about the change: there was nothing to do, and in another rehearsal there would be nothing to do either. Choose other inputs, or a trial whose cluster does not have the change yet: --trial FILE.")
 			}
 			if missed == misses || once {
 				return nil, rehearsalEnded(c, res, provedNothing(missed))

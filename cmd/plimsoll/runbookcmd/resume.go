@@ -15,10 +15,10 @@ func newResume(c console.Streams) *cobra.Command {
 	var reason, changed string
 	cmd := &cobra.Command{
 		ValidArgsFunction: completeRuns,
-		Use:               "resume RUN", Short: "Continue a run that was interrupted, parked or failed", Args: console.Exactly("RUN"),
+		Use:               "resume RUN", Short: "Continue a run that was interrupted or failed, or whose process was killed", Args: console.Exactly("RUN"),
 		Long: `Continue a run. A finished step never runs again. An interrupted step is checked before it acts again; a failed step is tried
 again. A step that was interrupted and is not safe to repeat needs a person: resume confirms that you have checked the cluster.
-Of a run that has ended and has not released its cluster, resume releases it, and ends with the exit code of the run.`,
+If the run has ended but its cluster is still locked, resume unlocks the cluster and exits with the exit code of the run.`,
 		Example: "  plimsoll runbook resume rolling-restart-a1b2c3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runs.With(cmd.Context(), func(ctx context.Context, d *runs.Service) error {

@@ -14,8 +14,8 @@ func newValidate(c console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		ValidArgsFunction: CompleteRunbooks,
 		Use:               "validate FILE", Short: "Check a runbook file without connecting to a cluster", Args: console.Exactly("FILE"),
-		Long: `Read a runbook as plan and run would, and report mistakes with file, line and column: keys, actions and inputs that there are not, expressions
-that cannot be understood, and metrics of guardrails that no server of the runbook's engine shows.`,
+		Long: `Read a runbook as plan and run would, and report mistakes with file, line and column: keys, actions and inputs that do not exist, expressions
+that Plimsoll cannot read, and metrics of guardrails that no server of the runbook's engine shows.`,
 		Example: "  plimsoll runbook validate change.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			v := validated{File: args[0]}

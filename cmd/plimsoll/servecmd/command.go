@@ -44,7 +44,7 @@ func Command(c console.Streams) *cobra.Command {
 resume, rerun and cancel runs. By default only this machine can reach the pages, and you log in with a code that this command prints. With
 --web-config, people log in with a name and password, each with a role, over TLS; then the server may listen on any address.
 
-This process executes the runs that are begun on the page. On Ctrl-C the steps that are acting finish, and the runs are parked.`,
+This process executes the runs that are begun on the page. On Ctrl-C the steps in progress finish, and the runs are interrupted: plimsoll runbook resume RUN continues them.`,
 		Example: "  plimsoll serve\n  plimsoll serve --listen 0.0.0.0:7443 --web-config web.yml",
 		Args:    console.Exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), c, o) },

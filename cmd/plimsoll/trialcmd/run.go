@@ -58,7 +58,7 @@ Exit codes: 0 PASS, 3 FAIL, 4 INCONCLUSIVE, 5 INVALID, 1 an error or COULD NOT R
 }
 
 func addTrialOptions(cmd *cobra.Command, o *spec.Options) {
-	cmd.Flags().BoolVar(&o.Quick, "quick", false, "run the trial's quick form: less certain, but done in minutes")
+	cmd.Flags().BoolVar(&o.Quick, "quick", false, "use the trial's quick form: less certain, but it takes only minutes")
 	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "set a key of the trial, for example phases.measure=10s; may be repeated")
 }
 

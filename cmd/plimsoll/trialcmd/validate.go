@@ -27,7 +27,8 @@ func newValidate(c console.Streams) *cobra.Command {
 		Short: "Check a trial without starting anything",
 		Long: `Read a trial as trial run would, and report mistakes with file, line and column. Nothing is started.
 A valid trial is shown as it would run: every cell, and how long it takes. Where the server is installed, its own program checks
-the settings, and commands of the timeline that name a file are looked for. The disk space for the data that the trial loads is compared with what is free.
+the settings. Plimsoll looks for the files that commands of the timeline name, and compares the disk space for the data that the trial loads with
+what is free.
 
 With --cluster, Plimsoll also asks a running cluster what only a server knows, and changes nothing there: settings that it does not have or
 accept, signals of expectations and metrics of guardrails that it does not show, grants that the account lacks, with the GRANT to type,
@@ -108,7 +109,7 @@ func (v *validated) print(c console.Streams, asJSON bool, ended error) error {
 func (v *validated) text(c console.Streams, must int, ended error) {
 	is := "valid"
 	if must > 0 {
-		is = "correct, but it cannot run"
+		is = "valid, but it would not run"
 	}
 	fmt.Fprintf(c.Out, "%s: %s. %s × %s, about %s.\n", v.File, is, countOf(len(v.Cells), "cell"), countOf(v.Rounds, "round"), console.Roughly(v.plan.Left))
 	for _, name := range v.Cells {

@@ -54,7 +54,7 @@ func (e *NotGivenError) Unwrap() error { return e.Err }
 func (o Orders) Alone(ctx context.Context, give func() error) error {
 	done, err := ownTurn(ctx, o.Address)
 	if err != nil {
-		return fmt.Errorf("wait until another order to %s is executed: %w", o.Name, err)
+		return fmt.Errorf("wait until another statement of Plimsoll on %s has ended: %w", o.Name, err)
 	}
 	defer done()
 	has, err := o.takeOrderLock(ctx)
@@ -114,14 +114,14 @@ func (o Orders) takeOrderLock(ctx context.Context) (has bool, err error) {
 func (o Orders) end(ctx context.Context, holder string) error {
 	if !isNull(holder) {
 		if err := o.Do(ctx, Kill(holder)); err != nil && engine.CodeOf(err) != NoConnection {
-			return fmt.Errorf("end connection %s, by which another process of Plimsoll gives orders to %s: %w", holder, o.Name, err)
+			return fmt.Errorf("end connection %s, over which another Plimsoll process executes statements on %s: %w", holder, o.Name, err)
 		}
 	}
 	switch got, err := o.take(ctx, endsWithin); {
 	case err != nil:
 		return err
 	case got != "1":
-		return fmt.Errorf("connection %s to %s, by which another process of Plimsoll gave an order, does not end within %s: what it executes must be over first", holder, o.Name, endsWithin)
+		return fmt.Errorf("connection %s of another Plimsoll process to %s did not end within %s: its statement must end first", holder, o.Name, endsWithin)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func TestOrdersOfOneProcessWaitForEachOther(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if second == nil || !strings.Contains(second.Error(), "wait until another order to n1 is executed") {
+	if second == nil || !strings.Contains(second.Error(), "wait until another statement of Plimsoll on n1 has ended") {
 		t.Errorf("a second order was given meanwhile: %v", second)
 	}
 	if len(said) != 2 || !strings.HasPrefix(said[0], "SELECT GET_LOCK(") || !strings.HasPrefix(said[1], "SELECT RELEASE_LOCK(") {

@@ -82,12 +82,12 @@ func RefuseEvents(ctx context.Context, server Asked, d Dialect, v Version) error
 	if v.Less(superAlone) {
 		right += " or SUPER"
 	}
-	what, their := "event "+names[0]+" of "+server.Name+" would go on writing", "its definer has"
+	what, their := "event "+names[0]+" would continue", "its definer has"
 	if len(all) > 1 {
-		what, their = fmt.Sprintf("%d events of %s would go on writing, %s", len(all), server.Name, strings.Join(names, ", ")), "their definers have"
+		what, their = fmt.Sprintf("%d events (%s) would continue", len(all), strings.Join(names, ", ")), "their definers have"
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s when it is read-only, as %s the privilege %s: what it writes then would be on no other server, and %s could not be a replica", what, their, right, server.Name),
+		Reason: fmt.Sprintf("%s to write to %s when %[2]s is read-only, because %s the privilege %s: these rows would be on no other server, and %[2]s could not become a replica", what, server.Name, their, right),
 		Advice: fmt.Sprintf("execute %s on %s, and enable it on the new primary afterwards; or SET GLOBAL event_scheduler = OFF there, which stops all events; or give it a definer without that privilege: ALTER DEFINER = USER@HOST EVENT %s ENABLE",
 			strings.Join(disable, "; "), server.Name, Name(all[0].Schema)+"."+Name(all[0].Name)),
 	}
@@ -106,7 +106,7 @@ func EventsToEnable(ctx context.Context, server Asked) string {
 	all, err := server.events(ctx, replicaSideEvents)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("look with SHOW EVENTS whether events are to be enabled on %s, which Plimsoll could not find out: %v", server.Name, err)
+		return fmt.Sprintf("check with SHOW EVENTS whether you must enable events on %s; Plimsoll could not read them: %v", server.Name, err)
 	case len(all) == 0:
 		return ""
 	}
@@ -116,7 +116,7 @@ func EventsToEnable(ctx context.Context, server Asked) string {
 	}
 	said := fmt.Sprintf("%s does not execute events that came to it by replication. Execute there, for those that should run: %s", server.Name, strings.Join(statements, "; "))
 	if more := len(all) - len(statements); more > 0 {
-		said += fmt.Sprintf("; and so for %d more, which SHOW EVENTS shows as disabled on the replica's side", more)
+		said += fmt.Sprintf("; and the same for %d more events, which SHOW EVENTS lists as disabled on the replica", more)
 	}
 	if scheduler, err := server.Column(ctx, "SELECT @@GLOBAL.event_scheduler"); err == nil && len(scheduler) == 1 && scheduler[0] != "ON" {
 		said += ". Its event_scheduler is " + scheduler[0] + ": no event runs there until it is ON"
