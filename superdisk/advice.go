@@ -34,8 +34,8 @@ func Advise(a Array, k Kernel, r Record) (all []Advice) {
 		say(true, "", "the array is %s: something assembled it partly and automatically; add AUTO -all to mdadm.conf", a.State)
 		return all
 	}
-	local, hasLocal := a.working(Local)
-	network, hasNetwork := a.working(Network)
+	local, hasLocal := a.Working(Local)
+	network, hasNetwork := a.Working(Network)
 	for _, l := range a.Legs {
 		if l.Faulty() {
 			continue // its errors are those of a disk that md has given up, or that was taken away
@@ -96,16 +96,6 @@ func Advise(a Array, k Kernel, r Record) (all []Advice) {
 // command is one of Plimsoll's, with stand-ins for the cluster and the node.
 func command(verb, book, inputs string) string {
 	return "plimsoll runbook " + verb + " " + book + " --cluster CLUSTER -i node=NODE" + inputs
-}
-
-// working is the array's leg of a role that md has not given up.
-func (a Array) working(r Role) (Leg, bool) {
-	for _, l := range a.Legs {
-		if l.Role == r && !l.Faulty() {
-			return l, true
-		}
-	}
-	return Leg{}, false
 }
 
 // missing is the volume of a role that is out of an array, as it is recorded; what a person fills in, if none is.

@@ -97,8 +97,8 @@ func CompareFully(ctx context.Context, m infra.Machine, ref string, rate int64, 
 		return c, err
 	}
 	a, there := s.Find(ref)
-	local, hasLocal := a.working(Local)
-	network, hasNetwork := a.working(Network)
+	local, hasLocal := a.Working(Local)
+	network, hasNetwork := a.Working(Network)
 	switch {
 	case !there || !hasLocal || !hasNetwork || a.Degraded > 0:
 		return c, fmt.Errorf("array %s is not whole any more", ref)

@@ -74,7 +74,7 @@ func (r Record) Complete(a *Array) {
 			}
 		}
 	}
-	if _, there := a.working(Network); a.Degraded > 0 && !there && r.Legs[r.missing(*a, Network)].Whole {
+	if _, there := a.Working(Network); a.Degraded > 0 && !there && r.Legs[r.missing(*a, Network)].Whole {
 		a.Behind = &a.Size
 	}
 }
@@ -86,6 +86,28 @@ func (r Record) keys(a Array) map[string]bool {
 		here[r.Key(a, l)] = true
 	}
 	return here
+}
+
+// Has says whether an array has a leg of this role, or had one as it is recorded.
+func (r Record) Has(a Array, role Role) bool {
+	for _, leg := range r.Legs {
+		if leg.Role == role {
+			return true
+		}
+	}
+	_, there := a.Leg(role)
+	return there
+}
+
+// Age is how long ago the legs that an array has now were last looked at, as it is recorded; of the one of which it is longest. Nothing may be recorded of
+// them.
+func (r Record) Age(a Array, now time.Time) (age time.Duration, known bool) {
+	for key := range r.keys(a) {
+		if leg, is := r.Legs[key]; is {
+			age, known = max(age, now.Sub(leg.Seen)), true
+		}
+	}
+	return age, known
 }
 
 // Note takes in what an array is like now, and says whether a leg's state is another than before. Of a leg that was seen later already, or is about to be

@@ -127,6 +127,16 @@ func (a Array) Leg(r Role) (Leg, bool) {
 	return Leg{}, false
 }
 
+// Working is the array's leg of a role that md has not given up.
+func (a Array) Working(r Role) (Leg, bool) {
+	for _, l := range a.Legs {
+		if l.Role == r && !l.Faulty() {
+			return l, true
+		}
+	}
+	return Leg{}, false
+}
+
 // On returns the leg that is a device.
 func (a Array) On(device string) (Leg, bool) {
 	for _, l := range a.Legs {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 
@@ -11,10 +12,12 @@ import (
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
 	"plimsoll/engine"
+	"plimsoll/infra"
 	"plimsoll/infra/aws"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
 	"plimsoll/lab"
+	"plimsoll/superdisk"
 	"plimsoll/trial/underway"
 	"plimsoll/watch"
 	"plimsoll/watch/cloud"
@@ -159,6 +162,11 @@ func inventorySources(ctx context.Context, name string, c inventory.Cluster, dep
 		}
 		if on := machineOf(c, n, deps); on != nil {
 			source = withDisk(source, c.Target(n, password), on)
+			if reach, _ := c.MachineOf(n); reach.Pod == "" { // which sees the arrays of a machine that is not its own
+				if source, err = withSuperDisks(source, on, deps); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if n.Volume != nil {
 			source.Volume, source.Derive = n.Volume, watch.FollowStorage(storage.NewModel(*n.Volume), &storage.Week{})
@@ -169,7 +177,7 @@ func inventorySources(ctx context.Context, name string, c inventory.Cluster, dep
 }
 
 // machineOf is the machine that a node runs on; nil: it is not known.
-func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) collect.Runner {
+func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) infra.Machine {
 	if n.Machine == inventory.Local {
 		return deps.Machine
 	}
@@ -190,6 +198,16 @@ func withDisk(s watch.Source, t engine.Target, on collect.Runner) watch.Source {
 		s.Collectors = append(s.Collectors, c)
 	}
 	return s
+}
+
+// withSuperDisks adds the Super Disks of its machine.
+func withSuperDisks(s watch.Source, on infra.Machine, deps lab.Deps) (watch.Source, error) {
+	folder, err := superdisk.Folder(os.Getenv)
+	if err != nil {
+		return s, err
+	}
+	s.Collectors = append(s.Collectors, collect.SuperDisk(on, superdisk.Records{Machine: deps.Machine, Folder: folder}))
+	return s, nil
 }
 
 func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries []collect.Query) ([]watch.Source, error) {
@@ -213,7 +231,13 @@ func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries 
 		if err != nil {
 			return nil, err
 		}
-		source = withDisk(source, target, cluster.Server(n.Name).Machine())
+		on := cluster.Server(n.Name).Machine()
+		source = withDisk(source, target, on)
+		if on.Name() != deps.Machine.Name() { // whose arrays are a person's own
+			if source, err = withSuperDisks(source, on, deps); err != nil {
+				return nil, err
+			}
+		}
 		all = append(all, source)
 	}
 	return all, nil

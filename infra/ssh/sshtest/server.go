@@ -31,6 +31,11 @@ var Others = []string{"loader-a", "loader-b"}
 // Start starts a server and ends it with the test. Settings are further lines of sshd_config.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	return start(t, Host{Address: "127.0.0.1"}, settings)
+}
+
+func start(t testing.TB, on Host, settings []string) *Server {
+	t.Helper()
 	program := lookUp(t, "sshd")
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -48,14 +53,15 @@ func Start(t testing.TB, settings ...string) *Server {
 	s := &Server{Config: at("ssh_config"), KnownHosts: at("known_hosts"), Runtime: at("runtime")}
 	check(t, os.Mkdir(s.Runtime, 0o700))
 	write(t, at("sshd_config"), append(settings,
-		"ListenAddress 127.0.0.1", fmt.Sprint("Port ", port), "HostKey "+at("host"), "AuthorizedKeysFile "+at("user.pub"), "PidFile none",
+		"ListenAddress "+on.Address, fmt.Sprint("Port ", port), "HostKey "+at("host"), "AuthorizedKeysFile "+at("user.pub"), "PidFile none",
 		"UsePAM no", "StrictModes no", "PasswordAuthentication no", "PermitRootLogin prohibit-password", "MaxStartups 100", "MaxSessions 100",
 		"SetEnv XDG_RUNTIME_DIR="+s.Runtime+" PATH="+os.Getenv("PATH")))
-	server := exec.Command(program, "-D", "-e", "-f", at("sshd_config"))
+	begin := append(on.enter(), program, "-D", "-e", "-f", at("sshd_config"))
+	server := exec.Command(begin[0], begin[1:]...)
 	var said bytes.Buffer
 	server.Stdout, server.Stderr = &said, &said
 	check(t, server.Start())
-	address := fmt.Sprintf("127.0.0.1:%d", port)
+	address := fmt.Sprintf("%s:%d", on.Address, port)
 	s.Relay = newRelay(t, address)
 	t.Cleanup(func() {
 		s.Relay.close()
