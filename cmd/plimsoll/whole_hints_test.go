@@ -129,5 +129,6 @@ var standAlone = map[string]string{
 	"name a metric whose values are milliseconds with --metric; the file contains %s":                                                          ofTheCommand,
 	"give the difference of its clock with --offset: 90s, -1h, or start, which aligns both beginnings":                                         ofTheCommand,
 	"--input %s=%s": ofAnInput,
-	"roles: {%s: %s} in the web configuration, the file that --web-config names, gives %s that role": ofAFile,
+	"check the account, its password and its privileges: user and password of the cluster in plimsoll.yaml, or with --target mysql://USER@… that USER and --password-env NAME": ofTheCommand,
+	"roles: {%s: %s} in the web configuration, the file that --web-config names, gives %s that role":                                                                           ofAFile,
 }
