@@ -92,7 +92,7 @@ func (e *ClaimedError) Hint() string {
 
 // TakeOver is how what begins takes over a cluster's lock from a run whose process died.
 func TakeOver(cluster string) string {
-	return "plimsoll runbook run RUNBOOK --cluster " + hint.Quoted(cluster) + " --break-lock REASON takes over its lock, and so does plimsoll trial run FILE --break-lock REASON"
+	return "plimsoll runbook run NAME --cluster " + hint.Quoted(cluster) + " --break-lock REASON takes over its lock, and so does plimsoll trial run FILE --break-lock REASON"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.

@@ -27,8 +27,8 @@ func TestWhatARunbookLacksStopsTheTrial(t *testing.T) {
 			err     error
 			why, do string
 		}{
-			{&execute.Prepared{Lacks: []execute.Lack{lack}}, nil, "account 'bare'@'%' of cluster shop lacks ALTER on `shop`.* at n1 (step alter)", "as an administrator: GRANT ALTER ON `shop`.* TO 'bare'@'%';"},
-			{nil, &execute.LackError{All: []execute.Lack{lack}}, "account 'bare'@'%' of cluster shop lacks ALTER on `shop`.* at n1 (step alter)", "as an administrator: GRANT ALTER ON `shop`.* TO 'bare'@'%';"},
+			{&execute.Prepared{Lacks: []execute.Lack{lack}}, nil, "account 'bare'@'%' of cluster shop lacks ALTER on `shop`.* at n1 (step alter)", "as an administrator: GRANT ALTER ON `shop`.* TO 'bare'@'%'"},
+			{nil, &execute.LackError{All: []execute.Lack{lack}}, "account 'bare'@'%' of cluster shop lacks ALTER on `shop`.* at n1 (step alter)", "as an administrator: GRANT ALTER ON `shop`.* TO 'bare'@'%'"},
 			{&execute.Prepared{Room: room}, nil, "too little disk: step alter takes about 3072 MiB on n1 for a copy of table shop.orders; 2048 MiB is free",
 				"free some, or choose an algorithm that copies nothing: INSTANT, or INPLACE where it does not rebuild the table"},
 		} {
