@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"plimsoll/hint"
 )
 
 // Claim is what a run leaves in the cluster that it changes, for every other Plimsoll to see.
@@ -83,9 +85,14 @@ func (e *ClaimedError) Hint() string {
 		return e.ofTrial(name)
 	}
 	if e.Expired {
-		return fmt.Sprintf("on the machine that began it, plimsoll runbook resume %[1]s continues it and plimsoll runbook cancel %[1]s ends it; if that machine is lost, or has no such run, start your runbook or trial with --break-lock REASON, which takes over the lock", e.Run)
+		return fmt.Sprintf("on the machine that began it, plimsoll runbook resume %[1]s continues it and plimsoll runbook cancel %[1]s ends it; if that machine is lost, or has no such run: %[2]s", e.Run, TakeOver(e.Cluster))
 	}
-	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim expires within a minute; then start your runbook or trial with --break-lock REASON, which takes over the lock"
+	return "wait until it ends, or end it on the machine that executes it: plimsoll runbook cancel " + e.Run + ". If its process has died, its claim expires within a minute; then: " + TakeOver(e.Cluster)
+}
+
+// TakeOver is how what begins takes over a cluster's lock from a run whose process died.
+func TakeOver(cluster string) string {
+	return "plimsoll runbook run NAME --cluster " + hint.Quoted(cluster) + " --break-lock REASON takes over its lock, and so does plimsoll trial run FILE --break-lock REASON"
 }
 
 // heldByTrial begins the holder of what a trial claims. The holder of any other run begins with the account of a person, and its process in brackets.
@@ -115,7 +122,7 @@ func (e *ClaimedError) ofTrial(name string) string {
 // nameless is what to do about a run whose name the claim does not tell: the machine that began it knows it.
 func (e *ClaimedError) nameless() string {
 	if e.Expired {
-		return "on the machine that began it, plimsoll runbook status shows the run and how to continue it; if that machine is lost, start your runbook or trial with --break-lock REASON, which takes over the lock"
+		return "on the machine that began it, plimsoll runbook status shows the run and how to continue it; if that machine is lost: " + TakeOver(e.Cluster)
 	}
 	return "wait until it ends, or end it on the machine that executes it, where plimsoll runbook status shows it"
 }

@@ -71,7 +71,7 @@ func VolumeOwner(node, said string) (owner, name string) {
 func (s *Cluster) Volume(ctx context.Context, node, name string) (infra.Volume, error) {
 	if s.Volumes == nil {
 		return infra.Volume{}, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll has no information about the volumes of cluster %s", s.Name),
-			Advice: "in a lab: lab up --machines; on EC2 name the instances of the nodes' machines in plimsoll.yaml (ec2:)"}
+			Advice: "in a lab: plimsoll lab up mariadb --machines --name NAME; on EC2 name the instances of the nodes' machines in plimsoll.yaml (ec2:)"}
 	}
 	node, name = VolumeOwner(node, name)
 	all, err := s.Volumes.List(ctx, map[string]string{NodeTag: node, VolumeTag: name})
@@ -97,7 +97,7 @@ func (s *Cluster) Host(ctx context.Context, node string) (FaultProneHost, error)
 	h, ok := n.Host.(FaultProneHost)
 	if !ok {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s has no machine that Plimsoll can control", n.Name),
-			Advice: "use a lab with lab up --machines; Plimsoll injects faults into machines of labs only"}
+			Advice: "use a lab with machines: plimsoll lab up mariadb --machines --name NAME; Plimsoll injects faults into machines of labs only"}
 	}
 	return h, nil
 }

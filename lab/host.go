@@ -63,7 +63,7 @@ func (h *host) known() (*uml.Machine, error) {
 		return m, nil
 	}
 	return nil, hint.With(fmt.Errorf("node %s of cluster %s has no machine of its own", h.name, h.record.Name),
-		"create the cluster with machines: lab up --machines, or cluster: {machines: {}} in a trial")
+		"create a cluster with machines: plimsoll lab up "+h.record.Dist.Product+" --machines --name NAME, or cluster: {machines: {}} in a trial")
 }
 
 // folder is where its own machine is kept.

@@ -64,7 +64,7 @@ func (c *Cluster) SetDisk(ctx context.Context, d *pace.Disk, nodes ...string) er
 		return InputError{err}
 	}
 	if c.record.Disk == nil {
-		return hint.With(fmt.Errorf("cluster %s has no disk with limits", c.Name()), "create it with one: lab up --disk gp2:800GiB, or cluster: {disk: …} in a trial")
+		return hint.With(fmt.Errorf("cluster %s has no disk with limits", c.Name()), "create one with such a disk: plimsoll lab up "+c.record.Dist.Product+" --disk gp2:800GiB --name NAME, or cluster: {disk: …} in a trial")
 	}
 	return c.operation(ctx, func() error {
 		members, err := c.roster.pick(nodes)

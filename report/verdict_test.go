@@ -63,6 +63,9 @@ func TestMeaning(t *testing.T) {
 			"The run of own/change failed at step add: no such table."},
 		{result.Verdict{Verdict: f, OneRound: true, ChangeFailed: "the run of own/change failed at step add: no such table", Claims: claims(f, p)},
 			"The run of own/change failed at step add: no such table. Until then, 1 of 2 expectations were not met."},
+		{result.Verdict{Verdict: f, OneRound: true, Claims: claims(f)}, "Judged by one round: whether rounds agree was not seen. The expectation is not met."},
+		{result.Verdict{Verdict: f, FactOfOneRound: true, Claims: claims(f, i)},
+			"One round decided, since what failed is known exactly; whether rounds agree was not seen. 1 of 2 expectations is not met; for 1 more, the data cannot tell yet."},
 		{result.Verdict{Partial: true}, "The trial was interrupted before it was judged, or is still running."},
 	} {
 		if got := meaning(c.v); got != c.want {

@@ -52,6 +52,9 @@ func meaning(v result.Verdict) string {
 	if v.OneRound && v.ChangeFailed == "" && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
 		return "Judged by one round: whether rounds agree was not seen. " + amount(v)
 	}
+	if v.FactOfOneRound {
+		return "One round decided, since what failed is known exactly; whether rounds agree was not seen. " + amount(v)
+	}
 	return amount(v)
 }
 

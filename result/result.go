@@ -56,11 +56,12 @@ type Verdict struct {
 	Claims          []analyze.JudgedClaim `json:"claims"`
 	Trial           string                `json:"trial"`
 	Question        string                `json:"question"`
-	Partial         bool                  `json:"partial,omitempty"`       // interrupted: what there is was kept
-	Ended           *Ended                `json:"ended,omitempty"`         // of a trial that did not come to its end: how
-	ChangeFailed    string                `json:"change_failed,omitempty"` // of a FAIL that the change itself brought: its run did not come to a good end, or was not refused as the trial expects
-	Unchanged       bool                  `json:"unchanged,omitempty"`     // of an INVALID one whose change had nothing to do: repeated, it would find the same
-	OneRound        bool                  `json:"one_round,omitempty"`     // it asked to be judged by a single round: whether rounds agree was not seen
+	Partial         bool                  `json:"partial,omitempty"`           // interrupted: what there is was kept
+	Ended           *Ended                `json:"ended,omitempty"`             // of a trial that did not come to its end: how
+	ChangeFailed    string                `json:"change_failed,omitempty"`     // of a FAIL that the change itself brought: its run did not come to a good end, or was not refused as the trial expects
+	Unchanged       bool                  `json:"unchanged,omitempty"`         // of an INVALID one whose change had nothing to do: repeated, it would find the same
+	OneRound        bool                  `json:"one_round,omitempty"`         // it asked to be judged by a single round: whether rounds agree was not seen
+	FactOfOneRound  bool                  `json:"fact_of_one_round,omitempty"` // of a FAIL that nobody asked a single round for: what is known exactly broke its expectations in one
 	Cells           []Cell                `json:"cells"`
 	Phases          []Phase               `json:"phases,omitempty"`
 	Signals         []SignalDifference    `json:"signals,omitempty"` // of a comparison of variants: each signal's mean, the variants' beside the control's

@@ -48,7 +48,7 @@ func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume
 	volumes, is := on.Volumes.(cluster.FaultProne)
 	if !is {
 		return v, nil, disk.Conditions{}, &hint.PermanentError{
-			Reason: fmt.Sprintf("the provider of %s offers no faults for its volumes", v.ID), Advice: "use a lab: lab up --machines",
+			Reason: fmt.Sprintf("the provider of %s offers no faults for its volumes", v.ID), Advice: "use a lab with machines: plimsoll lab up mariadb --machines --name NAME",
 		}
 	}
 	now, err := volumes.Conditions(ctx, v.ID)

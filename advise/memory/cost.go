@@ -87,7 +87,7 @@ func (w *stallWatch) tooMuch(most time.Duration) error {
 	}
 	return &Unable{
 		Reason: fmt.Sprintf("a list of its pages stalled the server for %s, longer than %s: sampling has stopped", roundedUp(slices.Min(last)), most),
-		Advice: fmt.Sprintf("observe a replica (--node), or allow more: --max-stall %s", (2 * slices.Min(last)).Round(time.Millisecond)),
+		Advice: fmt.Sprintf("observe a replica, with --node NODE, or allow more, with --max-stall %s", (2 * slices.Min(last)).Round(time.Millisecond)),
 	}
 }
 

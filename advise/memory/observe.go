@@ -252,7 +252,7 @@ func (l *look) run(ctx context.Context) error {
 	l.out.Took = time.Since(l.out.Began)
 	l.out.Cost = l.watch.cost(l.source.name(), l.out.Took)
 	if len(l.out.Intervals) < 4 {
-		return &Unable{Reason: fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), Advice: "observe for longer: --for " + (4 * l.For).String(), Cache: l.out.Cache}
+		return &Unable{Reason: fmt.Sprintf("%d lists in %s are too few", len(l.out.Intervals)+1, l.For), Advice: "observe for longer, with --for " + (4 * l.For).String(), Cache: l.out.Cache}
 	}
 	return nil
 }

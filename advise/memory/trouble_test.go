@@ -211,7 +211,7 @@ func TestWarmthEndsWhereTheDataEnds(t *testing.T) {
 func TestWhatEndsALookNamesWhatWouldLetIt(t *testing.T) {
 	w := stallWatch{stalls: []time.Duration{80 * time.Millisecond}}
 	var why *Unable
-	if err := w.tooMuch(50 * time.Millisecond); !errors.As(err, &why) || why.Hint() != "observe a replica (--node), or allow more: --max-stall 160ms" {
+	if err := w.tooMuch(50 * time.Millisecond); !errors.As(err, &why) || why.Hint() != "observe a replica, with --node NODE, or allow more, with --max-stall 160ms" {
 		t.Errorf("%v: %v", err, why)
 	}
 }

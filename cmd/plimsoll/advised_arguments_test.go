@@ -80,7 +80,7 @@ type typedCommand struct {
 
 var (
 	standsFor = regexp.MustCompile(`^'?(?:mariadb|mysql|cassandra|[A-Z][A-Z0-9_]+(?:=\S*)?|\S*%(?:\[\d+\])?[sdvq]\S*|\S*VALUE\S*|~?[\w.-]*/\S+|\S+\.(?:yaml|json|csv|toml))'?$`)
-	ends      = regexp.MustCompile(`[.,:;)]$`)
+	ends      = regexp.MustCompile(`[.,:;)]+$`)
 )
 
 // typedIn reads a command of which prose may follow; nil where the text names none.

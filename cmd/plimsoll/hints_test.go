@@ -137,11 +137,15 @@ func eachText(t *testing.T, each func(where, text string, isHint bool)) {
 // eachNode gives every node of the program's syntax, and whether it is in a hint; what is in one for which each says false is left out.
 func eachNode(t *testing.T, each func(where func(token.Pos) string, n ast.Node, isHint bool) bool) {
 	t.Helper()
+	called := calledInHints(t)
 	eachFile(t, func(where func(token.Pos) string, file *ast.File) {
 		hints := map[ast.Node]bool{}
 		ast.Inspect(file, func(n ast.Node) bool {
 			for _, h := range hintsOf(n) {
 				hints[h] = true
+			}
+			if f, is := n.(*ast.FuncDecl); is && f.Body != nil && called[folderOf(where(f.Pos()))+f.Name.Name] && returnsText(f) {
+				hints[f.Body] = true
 			}
 			return true
 		})
@@ -157,6 +161,47 @@ func eachNode(t *testing.T, each func(where func(token.Pos) string, n ast.Node, 
 		}
 		within(file, false)
 	})
+}
+
+// calledInHints are the functions of a package by which its hints are made, each behind its folder.
+func calledInHints(t *testing.T) map[string]bool {
+	t.Helper()
+	called := map[string]bool{}
+	eachFile(t, func(where func(token.Pos) string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			for _, h := range hintsOf(n) {
+				ast.Inspect(h, func(in ast.Node) bool {
+					call, is := in.(*ast.CallExpr)
+					if !is {
+						return true
+					}
+					switch f := call.Fun.(type) {
+					case *ast.Ident:
+						called[folderOf(where(h.Pos()))+f.Name] = true
+					case *ast.SelectorExpr: // of a type of the package, or another package's function, which is not in this folder
+						called[folderOf(where(h.Pos()))+f.Sel.Name] = true
+					}
+					return true
+				})
+			}
+			return true
+		})
+	})
+	return called
+}
+
+func folderOf(where string) string {
+	file, _, _ := strings.Cut(where, ":")
+	return filepath.Dir(file) + "/"
+}
+
+// returnsText tells whether a function returns a text, and nothing else.
+func returnsText(f *ast.FuncDecl) bool {
+	if f.Type.Results == nil || len(f.Type.Results.List) != 1 || len(f.Type.Results.List[0].Names) > 1 || f.Name.Name == "String" || f.Name.Name == "Error" {
+		return false
+	}
+	text, is := f.Type.Results.List[0].Type.(*ast.Ident)
+	return is && text.Name == "string"
 }
 
 // eachFile gives every file of the program, and how a place in it is written.

@@ -25,7 +25,7 @@ func addCluster(c console.Streams, file string, t *template.Template, s start) e
 		return err
 	}
 	if _, known := before.Clusters[s.Name]; known {
-		return console.UsageError{Text: fmt.Sprintf("%s has a cluster %s already, and is left as it is", file, s.Name), Hint: "--name NAME adds another cluster to the file"}
+		return console.UsageError{Text: fmt.Sprintf("%s has a cluster %s already, and is left as it is", file, s.Name), Hint: "plimsoll init inventory " + hint.Quoted(file) + " --name NAME --address HOST:PORT adds another cluster to it"}
 	}
 	var cluster bytes.Buffer
 	if err := t.ExecuteTemplate(&cluster, "cluster", s); err != nil {

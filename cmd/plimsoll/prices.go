@@ -111,7 +111,7 @@ func ownPrices(file string) (*price.Catalogue, error) {
 		own.Currency = "USD"
 	}
 	if own.Currency != "USD" {
-		return nil, hint.With(fmt.Errorf("%s has prices in %s, and AWS's are in USD", file, own.Currency), "write to another file: --file")
+		return nil, hint.With(fmt.Errorf("%s has prices in %s, and AWS's are in USD", file, own.Currency), "write to another file: plimsoll prices update --file FILE")
 	}
 	return own, nil
 }

@@ -45,7 +45,7 @@ var complaints = []complaint{
 		"node ${who}, from which it would have to stream, is down", "start that node"},
 	{regexp.MustCompile(`(?P<why>Snitch's dc \([^)]*\) differs from previous dc[^\n]*|Cannot start node if snitch's data ?center[^\n]*)`), "${why}", ""},
 	{regexp.MustCompile(`(?P<why>Detected unreadable sstables[^\n]*|Could not read commit log[^\n]*|CorruptSSTableException[^\n]*)`),
-		"its data is damaged: ${why}", "take the lab down (plimsoll lab down), or restore a copy of the data"},
+		"its data is damaged: ${why}", "take the lab down (plimsoll lab down NAME), or restore a copy of the data"},
 	{regexp.MustCompile(`(?:Invalid yaml|ConfigurationException|Cannot create property=)[^\n]*?(?:: |property=)(?P<why>[^\n]+)`),
 		"its configuration is not valid: ${why}", ""},
 	{regexp.MustCompile(`Unrecognized (?:VM )?option[:]? '?(?P<option>[^'\n]*)'?`), "Java has no option ${option}", ""},

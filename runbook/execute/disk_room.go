@@ -83,9 +83,9 @@ func roomFor(ctx context.Context, on *cluster.Cluster, step string, t action.Tab
 	return all
 }
 
-// String says what is taken of what.
+// String says what is taken of what: what is needed is rounded up, what is free is rounded down.
 func (r Room) String() string {
-	text := fmt.Sprintf("step %s takes about %s on %s for %s", r.Step, inMiB(r.Needs), r.Node, r.What)
+	text := fmt.Sprintf("step %s takes about %s on %s for %s", r.Step, inMiB(r.Needs+unitOf(r.Needs)-1), r.Node, r.What)
 	if r.Free > 0 {
 		return text + fmt.Sprintf("; %s is free", inMiB(r.Free))
 	}
@@ -100,12 +100,22 @@ func (r Room) Trouble() error {
 	return hint.With(fmt.Errorf("too little disk: %s", r), "free some, or choose an algorithm that copies nothing: INSTANT, or INPLACE where it does not rebuild the table")
 }
 
-func inMiB(b series.Bytes) string {
-	switch {
-	case b >= 10<<30:
-		return strconv.FormatInt(int64(b>>30), 10) + " GiB"
-	case b >= 1<<20:
-		return strconv.FormatInt(int64(b>>20), 10) + " MiB"
+// unitOf is in which a size is written: GiB from ten of them on, else MiB.
+func unitOf(b series.Bytes) series.Bytes {
+	if b >= 10<<30 {
+		return 1 << 30
 	}
-	return "1 MiB"
+	return 1 << 20
+}
+
+func inMiB(b series.Bytes) string {
+	unit := unitOf(b)
+	switch n := strconv.FormatInt(int64(b/unit), 10); {
+	case b < unit:
+		return "less than 1 MiB"
+	case unit == 1<<30:
+		return n + " GiB"
+	default:
+		return n + " MiB"
+	}
 }

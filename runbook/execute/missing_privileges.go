@@ -112,19 +112,7 @@ func LacksOf(ctx context.Context, on *cluster.Cluster, all, ofPrimary []engine.N
 		if n.Name == primary.Name || primary.Name == "" {
 			needs = slices.Concat(all, ofPrimary)
 		}
-		db, err := on.Database(ctx, n.Name)
-		if err != nil || len(needs) == 0 {
-			continue
-		}
-		asked, can := engine.As[engine.Authorizing](db)
-		if !can {
-			return nil
-		}
-		lacks, err := asked.Lacks(ctx, needs)
-		if err != nil {
-			continue
-		}
-		for _, lack := range lacks {
+		for _, lack := range lacksAt(ctx, on, n, needs) {
 			same := slices.IndexFunc(found, func(f Lack) bool { return f.Grant == lack.Grant })
 			if same < 0 {
 				found = append(found, Lack{Cluster: on.Name, Lack: lack})
@@ -134,6 +122,34 @@ func LacksOf(ctx context.Context, on *cluster.Cluster, all, ofPrimary []engine.N
 		}
 	}
 	return found
+}
+
+// lacksAt asks one node; none where it does not answer. A server that does not let the account into the database that the cluster names may
+// answer outside of it.
+func lacksAt(ctx context.Context, on *cluster.Cluster, n cluster.Node, needs []engine.Need) []engine.Lack {
+	if len(needs) == 0 {
+		return nil
+	}
+	db, err := on.Database(ctx, n.Name)
+	if outside := n.Target; engine.ClassOf(err) == engine.Denied && outside.Namespace != "" {
+		needs = slices.Concat(needs, []engine.Need{{Right: engine.ReadTables, Of: outside.Namespace, For: "to connect to the cluster's database"}})
+		outside.Namespace = ""
+		if db, err = on.Engine.Open(ctx, outside); err == nil {
+			defer func() { _ = db.Close() }() // it only looked
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	asked, can := engine.As[engine.Authorizing](db)
+	if !can {
+		return nil
+	}
+	lacks, err := asked.Lacks(ctx, needs)
+	if err != nil {
+		return nil
+	}
+	return lacks
 }
 
 // denied adds to a refusal of the servers, which says what was asked first, all that the account lacks for the runbook.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/action"
 	"plimsoll/durable"
 	"plimsoll/runbook/journal"
 )
@@ -60,14 +61,14 @@ func (e *BusyError) Hint() string {
 		return "try again in a moment; if the process that began it died, the lock expires after " + e.Until.Local().Format(time.TimeOnly)
 	}
 	if e.Unmade {
-		return "its process died before it could release the cluster: try again when the cluster answers, or start your runbook or trial with --break-lock REASON, which takes over the lock"
+		return "its process died before it could release the cluster: try again when the cluster answers, or: " + action.TakeOver(e.Cluster)
 	}
 	if e.Executed {
 		return fmt.Sprintf("plimsoll runbook status %[1]s shows how far it is: wait until it ends; plimsoll runbook cancel %[1]s ends it, or says why it cannot", e.Run)
 	}
 	hint := fmt.Sprintf("plimsoll runbook status %s shows it; %s", e.Run, (&journal.State{Past: e.Past}).ContinueHint(e.Run))
 	if e.Idle {
-		hint += "; no process executes it: start your runbook or trial with --break-lock REASON, which takes over the lock"
+		hint += "; no process executes it: " + action.TakeOver(e.Cluster)
 	}
 	return hint
 }

@@ -56,14 +56,14 @@ func (e *GateError) Error() string {
 
 // Hint says what to do.
 func (e *GateError) Hint() string {
-	rehearse := "plimsoll runbook rehearse RUNBOOK --cluster CLUSTER, with the inputs of this plan"
+	rehearse, override := "plimsoll runbook rehearse RUNBOOK --cluster CLUSTER, with the inputs of this plan", "plimsoll runbook run RUNBOOK --cluster CLUSTER --override REASON"
 	if e.Typed != "" {
-		rehearse = "plimsoll runbook rehearse " + e.Typed
+		rehearse, override = "plimsoll runbook rehearse "+e.Typed, "plimsoll runbook run "+e.Typed+" --override REASON"
 	}
 	if e.Missing {
 		return "add gate: {rehearsals: 3} to the runbook, or to plimsoll.yaml for all runbooks without a gate, then " + rehearse + "; or add gate: {none: REASON} to the runbook"
 	}
-	return rehearse + "; or run it with --override REASON, which is kept with the run"
+	return rehearse + "; or, with a reason that is kept with the run: " + override
 }
 
 // CheckGate counts the passed rehearsals of this very change, from the latest back to one that failed. Those of something else, and

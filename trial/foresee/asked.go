@@ -80,6 +80,22 @@ func GrantsForLoad(ctx context.Context, t *spec.Trial, db engine.Database) ([]Fo
 	return all, nil
 }
 
+// GrantsToEnter are the grants that an account lacks for a trial's load on a target whose server does not let it into the database, or hides
+// tables from it there: the server is asked outside of that database. None where it does not answer there either, which its refusal says.
+func GrantsToEnter(ctx context.Context, t *spec.Trial, e engine.Engine, target engine.Target) []Foreseen {
+	target.Namespace = ""
+	db, err := e.Open(ctx, target)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = db.Close() }() // it only looked
+	lacks, err := GrantsForLoad(ctx, t, db)
+	if err != nil {
+		return nil
+	}
+	return lacks
+}
+
 // LockAt says which run has a cluster now, from the cluster itself.
 func LockAt(ctx context.Context, t *spec.Trial, clusterLock lock.ClusterLock, name string) []Foreseen {
 	looker, can := clusterLock.(lock.Looker)

@@ -33,10 +33,16 @@ func DataAt(ctx context.Context, t *spec.Trial, on *cluster.Cluster) (all []Fore
 	target := node.Target
 	target.Namespace = e.Address.Namespace
 	db, err := on.Engine.Open(ctx, target)
+	if engine.ClassOf(err) == engine.Denied {
+		return nil, nil //nolint:nilerr // of which GrantsForLoad tells
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if hides(ctx, db, target.Namespace) {
+		return nil, nil
+	}
 	seen := map[string]bool{}
 	for _, c := range t.Cells {
 		trouble := Adopt(ctx, c, db, e)
@@ -54,6 +60,16 @@ func DataAt(ctx context.Context, t *spec.Trial, on *cluster.Cluster) (all []Fore
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// hides tells whether a server may hide tables from an account that has no right to read them, of which GrantsForLoad tells.
+func hides(ctx context.Context, db engine.Database, namespace string) bool {
+	asked, can := engine.As[engine.Authorizing](db)
+	if !can || namespace == "" {
+		return false
+	}
+	lacks, err := asked.Lacks(ctx, []engine.Need{{Right: engine.ReadTables, Of: namespace}})
+	return err == nil && len(lacks) > 0
 }
 
 // Adopt fits the workload of a cell, and the ledger beside it, to the data that is there. A person has prepared that of a target, or has not.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
@@ -49,6 +50,14 @@ func foreseen(t *spec.Trial, of string, err error) Foreseen {
 // Foresee asks a cluster that runs what can be told of a trial before its load, and changes nothing.
 func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.Cluster, prepare func(context.Context, execute.Request) (*execute.Prepared, error)) ([]Foreseen, error) {
 	db, err := on.Database(ctx, "")
+	if engine.ClassOf(err) == engine.Denied {
+		if lacks := lacksToEnter(ctx, t, on); len(lacks) > 0 {
+			if prepare != nil && t.RunsRunbooks() {
+				lacks = append(lacks, RunbooksAt(ctx, t, prepare, on.Name, Changed)...) // one list of all that is to be granted
+			}
+			return lacks, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,4 +90,18 @@ func Foresee(ctx context.Context, t *spec.Trial, parts spec.Parts, on *cluster.C
 		all = append(all, RunbooksAt(ctx, t, prepare, on.Name, AsItIs)...)
 	}
 	return all, ctx.Err()
+}
+
+// lacksToEnter asks the first node of a cluster that answers outside of its database what the account lacks for the load.
+func lacksToEnter(ctx context.Context, t *spec.Trial, on *cluster.Cluster) []Foreseen {
+	nodes, err := on.List(ctx)
+	if err != nil || on.Engine == nil {
+		return nil
+	}
+	for _, n := range nodes {
+		if lacks := GrantsToEnter(ctx, t, on.Engine, n.Target); len(lacks) > 0 {
+			return lacks
+		}
+	}
+	return nil
 }

@@ -16,6 +16,30 @@ import (
 	"plimsoll/trial/spec"
 )
 
+// What the account lacks for a runbook, and room on a disk that it lacks, stop the trial whichever runbook it is, with what to do.
+func TestWhatARunbookLacksStopsTheTrial(t *testing.T) {
+	lack := execute.Lack{Cluster: "shop", Nodes: []string{"n1"}, Lack: engine.Lack{Account: "'bare'@'%'", Privileges: []string{"ALTER"}, Where: "`shop`.*",
+		For: []string{"step alter"}, Grant: "GRANT ALTER ON `shop`.* TO 'bare'@'%'"}}
+	room := []execute.Room{{Step: "alter", Node: "n1", What: "a copy of table shop.orders", Needs: 3 << 30, Free: 2 << 30}, {Step: "alter", Node: "n2", Needs: 3 << 30, Free: 4 << 30}, {Step: "alter", Node: "n3", Needs: 3 << 30}}
+	for _, found := range []Found{Changed, AsItIs, Prepared} {
+		for _, c := range []struct {
+			p       *execute.Prepared
+			err     error
+			why, do string
+		}{
+			{&execute.Prepared{Lacks: []execute.Lack{lack}}, nil, "account 'bare'@'%' of cluster shop lacks ALTER on `shop`.* at n1 (step alter)", "as an administrator: GRANT ALTER ON `shop`.* TO 'bare'@'%'"},
+			{nil, &execute.LackError{All: []execute.Lack{lack}}, "account 'bare'@'%' of cluster shop lacks ALTER on `shop`.* at n1 (step alter)", "as an administrator: GRANT ALTER ON `shop`.* TO 'bare'@'%'"},
+			{&execute.Prepared{Room: room}, nil, "too little disk: step alter takes about 3072 MiB on n1 for a copy of table shop.orders; 2048 MiB is free",
+				"free some, or choose an algorithm that copies nothing: INSTANT, or INPLACE where it does not rebuild the table"},
+		} {
+			all := ofPlan(&spec.Trial{Command: "plimsoll trial run t.yaml"}, "own/alter", c.p, c.err, found)
+			if len(all) != 1 || !all[0].Must || all[0].Why != c.why || all[0].Do != c.do {
+				t.Errorf("found %d: %+v, want %q", found, all, c.why)
+			}
+		}
+	}
+}
+
 // What the load cannot change stops the trial before it: a node, table or variable that is not there, and inputs that no step can have.
 // On a cluster that has not the trial's data, or is not the trial's, only what is so on any cluster does.
 func TestWhatTheLoadCannotChangeStopsTheTrial(t *testing.T) {

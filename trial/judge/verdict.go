@@ -27,17 +27,16 @@ type Course struct {
 
 // Verdict answers the expectations with what was measured. What was cut off, by an error, is judged too, but never passes.
 func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
-	findings := analyze.Judge(claims(t, r), t.Options())
+	asked := claims(t, r)
+	findings := analyze.Judge(asked, t.Options())
 	v := result.Verdict{
 		Trial: t.Name, Question: t.Question, Partial: c.Partial, Ended: c.Ended,
 		Claims: findings, Reasons: []string{}, Notes: c.Notes,
 		Cells: Cells(t, r, t.Options()), Phases: phases(t, r, t.Options()),
 	}
 	v.Verdict, v.Unchanged = analyze.Overall(findings, c.Invalid), c.Unchanged
+	v.OneRound = t.OneRound && len(findings) > 0
 	v.Reasons = append(v.Reasons, c.Already...)
-	if v.OneRound = t.OneRound && len(findings) > 0; v.OneRound && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail) {
-		v.Reasons = append(v.Reasons, OneRound)
-	}
 	switch {
 	case c.Ended != nil && c.Ended.How == result.CouldNotRun:
 		v.Verdict = analyze.CouldNotRun
@@ -51,6 +50,13 @@ func Verdict(t *spec.Trial, r *Recording, c Course) result.Verdict {
 		}
 	case c.Partial && v.Verdict == analyze.Pass:
 		v.Verdict = analyze.Inconclusive
+	}
+	v.FactOfOneRound = v.Verdict == analyze.Fail && v.ChangeFailed == "" && !v.OneRound && failedInOneRound(asked, findings)
+	switch {
+	case v.FactOfOneRound:
+		v.Reasons = slices.Insert(v.Reasons, len(c.Already), FactOfOneRound)
+	case v.OneRound && v.ChangeFailed == "" && (v.Verdict == analyze.Pass || v.Verdict == analyze.Fail):
+		v.Reasons = slices.Insert(v.Reasons, len(c.Already), OneRound)
 	}
 	switch {
 	case c.Ended != nil:
@@ -84,6 +90,19 @@ const nothingMeasured = "nothing was measured"
 
 // OneRound is said first of a trial that asked to be judged by a single round.
 const OneRound = "judged by one round, as configured: it is not known whether rounds agree (phases: {rounds: 3} would show it)"
+
+// FactOfOneRound is said first of a trial that nobody asked to be judged by a single round, and that failed in one.
+const FactOfOneRound = "one round decided: a number that is known exactly broke its expectation; it is not known whether rounds agree (phases: {rounds: 3} would show it)"
+
+// failedInOneRound tells whether all claims that failed were measured in one round: exact ones, where nobody asked for a single round.
+func failedInOneRound(asked []analyze.Claim, findings []analyze.JudgedClaim) bool {
+	for i, f := range findings {
+		if f.Verdict == analyze.Fail && asked[i].Rounds > 1 {
+			return false
+		}
+	}
+	return true
+}
 
 // reasons says in a sentence each why a trial did not pass.
 func reasons(findings []analyze.JudgedClaim) []string {

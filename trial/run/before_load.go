@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"plimsoll/series"
 	"plimsoll/trial/foresee"
 	"plimsoll/trial/spec"
+	"plimsoll/workload"
 )
 
 // tellForeseen says what was foreseen, and refuses to go on with what must be otherwise.
@@ -47,12 +49,9 @@ func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db en
 	}
 	r.foresaw[c.Data] = true
 	all, err := foresee.SignalsAt(ctx, r.trial, s.engine, db)
-	if err == nil {
-		var grants []foresee.Foreseen
-		grants, err = foresee.GrantsForLoad(ctx, r.trial, db)
-		all = append(all, grants...)
-	}
-	if err != nil {
+	grants, unread := foresee.GrantsForLoad(ctx, r.trial, db)
+	all = append(all, grants...)
+	if err = errors.Join(err, unread); err != nil {
 		r.options.Log.Info("not everything can be checked before the load", "error", err)
 	}
 	if e := r.trial.Existing; e != nil && e.Listed && r.runs == nil && r.parts.ClusterLock != nil {
@@ -65,6 +64,23 @@ func foreseeCell(ctx context.Context, r *runner, c *spec.Cell, s *servers, db en
 		return ctx.Err()
 	}
 	return tellForeseen(r, all)
+}
+
+// lackingOr tells what the account of a target lacks, where its server refused it or showed it no data: a server lets an account into a database,
+// and shows it tables there, only if it has a right on them. Where the account lacks nothing, the refusal stays.
+func lackingOr(ctx context.Context, r *runner, s *servers, refused error) error {
+	var absent *workload.AbsentError
+	if s.existing == nil || engine.ClassOf(refused) != engine.Denied && !errors.As(refused, &absent) {
+		return refused
+	}
+	lacks := foresee.GrantsToEnter(ctx, r.trial, s.engine, *s.existing)
+	if len(lacks) > 0 && r.runs != nil {
+		lacks = append(lacks, foresee.RunbooksAt(ctx, r.trial, r.runs.service.Prepare, r.nameOf(s), foresee.Changed)...) // one list of all that is to be granted
+	}
+	if err := tellForeseen(r, lacks); err != nil {
+		return err
+	}
+	return refused
 }
 
 func lockOfTarget(ctx context.Context, r *runner, e *spec.ExistingCluster) []foresee.Foreseen {

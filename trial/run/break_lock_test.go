@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"plimsoll/infra"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
+	"plimsoll/trial/foresee"
 	"plimsoll/trial/run"
 	"plimsoll/trial/spec"
 )
@@ -59,6 +61,11 @@ phases: {warmup: 1s}
 	if err != nil {
 		t.Fatal(err)
 	}
+	found, err := foresee.Foresee(t.Context(), tr, parts, on, nil) // as trial validate --cluster does
+	if at := slices.IndexFunc(found, func(f foresee.Foreseen) bool { return f.Of == "lock" }); err != nil || at < 0 || found[at].Must || found[at].Do == "" ||
+		!strings.HasPrefix(found[at].Why, "a trial would be refused now: cluster held is being changed by run set-variable-dead of trial earlier") {
+		t.Errorf("before the trial: %+v, %v", found, err)
+	}
 	try := func(folder, reason string) string {
 		t.Helper()
 		options := s
@@ -83,6 +90,9 @@ phases: {warmup: 1s}
 	}
 	if why := try("broken", "its machine burned"); strings.Contains(why, locked) {
 		t.Errorf("%s", why)
+	}
+	if found, err := foresee.Foresee(t.Context(), tr, parts, on, nil); err != nil || slices.ContainsFunc(found, func(f foresee.Foreseen) bool { return f.Of == "lock" }) {
+		t.Errorf("without a lock: %+v, %v", found, err)
 	}
 	if run, err := on.Value(t.Context(), "", "SELECT run FROM plimsoll.claim"); err != nil || run != "" {
 		t.Errorf("the claim that was taken stays: %q %v", run, err)

@@ -38,7 +38,7 @@ func (r *runner) serversOf(ctx context.Context, e *spec.ExistingCluster) (*serve
 	s := &servers{existing: &target, engine: e.Engine, config: map[string]string{}}
 	db, err := s.open(ctx, spec.Dataset{})
 	if err != nil {
-		return nil, err
+		return nil, lackingOr(ctx, r, s, err)
 	}
 	defer db.Close()
 	facts, err := db.Facts(ctx)

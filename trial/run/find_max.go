@@ -27,7 +27,7 @@ func (r *runner) seek(ctx context.Context, c *spec.Cell, s *servers) error {
 	}
 	defer func() { _ = closeAll(all) }() // the administrator only looked
 	if err := adopt(ctx, c, all, r.trial.Existing); err != nil {
-		return err
+		return lackingOr(ctx, r, s, err)
 	}
 	loading, err := s.openLoads(ctx, c, sets)
 	if err != nil {

@@ -51,7 +51,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 		return err
 	}
 	if err := adopt(ctx, c, all, r.trial.Existing); err != nil {
-		return err
+		return lackingOr(ctx, r, s, err)
 	}
 	if err := foreseeCell(ctx, r, c, s, all[0]); err != nil {
 		return err

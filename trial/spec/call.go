@@ -102,7 +102,7 @@ func beside(name *document.Node) *document.Node {
 // onCluster says how to do what a call does to a cluster in production: no trial may.
 func (p Parts) onCluster(c *Call, name string) string {
 	if _, is := action.Find(p.Actions, c.Change); is {
-		return fmt.Sprintf("write a runbook whose step uses %s (plimsoll init runbook change.yaml), then rehearse it", c.Change)
+		return fmt.Sprintf("write a runbook whose step uses %s (plimsoll init runbook change.yaml), then: plimsoll runbook rehearse change.yaml --cluster %s", c.Change, hint.Quoted(name))
 	}
 	named := *c.At
 	named.Text = c.Change

@@ -162,7 +162,8 @@ difference. An expectation applies to everything that it does not name: without 
 | ` + "`throughput.of(\"new_order\")`" + `, ` + "`p99(response, \"new_order\")`" + ` | one operation |
 
 An expectation PASSes if its whole interval lies on the right side of the margin, FAILs if none of it does, and is otherwise
-INCONCLUSIVE, with an estimate of the rounds or time still needed. A trial is INVALID if the load generator was late, had too
+INCONCLUSIVE, with an estimate of the rounds or time still needed. A single round decides only where the trial asks for it (` + "`rounds: 1`" + `), except that what is counted or
+read, and not estimated, fails in one round. A trial is INVALID if the load generator was late, had too
 few connections or was short of CPU, because its numbers then do not describe the database.
 
 ### Signals

@@ -56,7 +56,7 @@ type Phases struct {
 	Warmup      Warmup        `yaml:"warmup" doc:"steady (until throughput and log p99 are flat and the engine is quiet), or a duration. Default steady."`
 	WarmupLimit time.Duration `yaml:"warmup_limit,nonzero" doc:"Limit of a steady warm-up; the result says so when it was reached. Default 5m."`
 	Measure     time.Duration `yaml:"measure,nonzero" doc:"How long each cell is measured in each round. Default 60s."`
-	Rounds      int           `yaml:"rounds,nonzero" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 for a timeline on a target. A single round does not show how much rounds differ, so it decides a verdict only with an explicit rounds: 1; but a count that breaks its expectation, such as one lost write, is FAIL at once."`
+	Rounds      int           `yaml:"rounds,nonzero" doc:"How often each cell is measured, interleaved with the others. Default 3; 1 for a timeline on a target. A single round does not show how much rounds differ, so it decides a verdict only with an explicit rounds: 1. The exception is a number that is known exactly and breaks its expectation, such as one lost write: that is FAIL at once, and the verdict says first that one round decided."`
 	Restore     Restore       `yaml:"restore" doc:"each: every cell starts from the same copy of the data, after a restart. never: the cells run one after another on one data set; settings are changed without a restart where the server can. Default each."`
 }
 

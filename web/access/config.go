@@ -42,7 +42,7 @@ func ReadConfig(path string) (Config, error) {
 	var c Config
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return c, hint.Missing(fmt.Errorf("read the web configuration: %w", err), "correct --web-config, or write the file: docs/web.md lists its keys")
+		return c, hint.Missing(fmt.Errorf("read the web configuration: %w", err), "write the file, whose keys docs/web.md lists, or name another one: plimsoll serve --web-config FILE")
 	}
 	root, err := document.Parse(path, data)
 	if err != nil {

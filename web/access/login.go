@@ -55,7 +55,7 @@ func New(o Options) (*Gate, error) {
 	}
 	g.hosts, g.tls = NewHosts(o.Listen, c.Hosts...), c.TLS != nil
 	if !Loopback(o.Listen) && !g.onSocket() && (len(c.Users) == 0 || c.TLS == nil) {
-		return nil, hint.With(fmt.Errorf("%s: %w", o.Listen, errNoUsers), "--web-config FILE with basic_auth_users and tls_server_config; docs/web.md shows one")
+		return nil, hint.With(fmt.Errorf("%s: %w", o.Listen, errNoUsers), "plimsoll serve --listen "+hint.Quoted(o.Listen)+" --web-config FILE, where the file has basic_auth_users and tls_server_config; docs/web.md shows one")
 	}
 	return g, nil
 }

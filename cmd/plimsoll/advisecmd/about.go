@@ -101,7 +101,7 @@ func adviceAbout(ctx context.Context, c console.Streams, name string, o Options,
 		return nil, err
 	}
 	if about == "storage" && in.Volume == nil && in.Aurora == nil {
-		return nil, console.UsageError{Text: "the volume of the data is unknown, and so are its limits and its price", Hint: "--volume gp2:800GiB, or volume in the inventory"}
+		return nil, console.UsageError{Text: "the volume of the data is unknown, and so are its limits and its price", Hint: "name the volume with --volume, such as --volume gp2:800GiB, or with volume: in the inventory"}
 	}
 	if in.Seen, err = lookAtServer(ctx, c, on, node, inv, deps, o.Span); err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func runLabUp(ctx context.Context, c console.Streams, product string, o upOption
 	for _, setting := range o.settings {
 		name, value, ok := strings.Cut(setting, "=")
 		if !ok {
-			return console.UsageError{Text: fmt.Sprintf("--set %s: expected name=value", setting), Hint: "--set innodb_buffer_pool_size=256M"}
+			return console.UsageError{Text: fmt.Sprintf("--set %s: expected name=value", setting), Hint: "such as --set innodb_buffer_pool_size=256M"}
 		}
 		spec.Config[name] = value
 	}
@@ -146,7 +146,7 @@ func (o upOptions) ownMachines() (*lab.Machines, error) {
 	for _, text := range o.volumes {
 		name, v, err := parseVolume(text)
 		if err != nil {
-			return nil, console.UsageError{Text: fmt.Sprintf("--volume %s: %v", text, err), Hint: "--volume network=2G,iops=3000,throughput=125M"}
+			return nil, console.UsageError{Text: fmt.Sprintf("--volume %s: %v", text, err), Hint: "such as --volume network=2G,iops=3000,throughput=125M"}
 		}
 		m.Volumes[name] = v
 	}

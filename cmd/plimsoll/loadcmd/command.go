@@ -42,10 +42,12 @@ type options struct {
 	parameters                                 []string
 	passwordEnv, passwordFile, passwordCommand string
 
-	production bool // the target stands in the inventory as one in production
+	cmd        *cobra.Command // that was typed
+	production bool           // the target stands in the inventory as one in production
 }
 
 func (o *options) add(cmd *cobra.Command) {
+	o.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&o.target, "target", "", "mysql://user@host:port/database, cql://user@host,host/keyspace?consistency=ONE, singlestore://user@host/database (experimental), http://host, or a cluster of the inventory or the lab: NAME, or lab:NAME; options follow a ?")
 	f.StringVar(&o.workload, "workload", "", "a workload's name, or a file of your own ending in .yaml")
@@ -77,7 +79,7 @@ func (o *options) typed() workload.Typed {
 // open reads the options and connects.
 func (o *options) open(ctx context.Context) (engine.Target, engine.Database, workload.Workload, error) {
 	if o.target == "" || o.workload == "" {
-		return engine.Target{}, nil, nil, console.UsageError{Text: "expected --target and --workload", Hint: "--target lab:mariadb --workload oltp_read_write"}
+		return engine.Target{}, nil, nil, console.UsageError{Text: "expected --target and --workload", Hint: o.cmd.CommandPath() + " --target lab:mariadb --workload oltp_read_write"}
 	}
 	target, err := o.readTarget(ctx)
 	if err != nil {

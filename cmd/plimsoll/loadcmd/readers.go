@@ -17,7 +17,7 @@ import (
 // readReplicas finds the healthy ones of a target's addresses, from then on all the time, and says which these are.
 func readReplicas(ctx context.Context, c console.Streams, t engine.Target, w workload.Workload, issue spec.Load) (*workload.Readers, error) {
 	if len(t.Addresses) < 2 {
-		return nil, console.UsageError{Text: "--reads replicas with one address", Hint: "--target mysql://user@primary,replica,replica/database"}
+		return nil, console.UsageError{Text: "--reads replicas with one address", Hint: "name the primary and its replicas in --target, such as --target mysql://user@primary,replica,replica/database"}
 	}
 	e, err := catalog.EngineOf(t)
 	if err != nil {

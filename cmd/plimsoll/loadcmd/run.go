@@ -75,7 +75,7 @@ func (o *runOptions) check(given func(flag string) bool) error {
 		}
 	}
 	if given("arrivals") && o.rate == "" {
-		return console.UsageError{Text: "--arrivals without --rate: a closed loop has no arrivals", Hint: "--rate 500"}
+		return console.UsageError{Text: "--arrivals without --rate: a closed loop has no arrivals", Hint: "add --rate, such as --rate 500"}
 	}
 	return nil
 }

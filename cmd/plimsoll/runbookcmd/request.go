@@ -22,10 +22,13 @@ import (
 type Request struct {
 	Cluster, override, breakLock string
 	Inputs                       []string
+
+	cmd *cobra.Command // that was typed
 }
 
 // Flags adds the flags of a request to a command.
 func (q *Request) Flags(cmd *cobra.Command) {
+	q.cmd = cmd
 	cmd.Flags().StringVar(&q.Cluster, "cluster", "", "a cluster of the inventory or of the lab: NAME, or lab:NAME (required)")
 	cmd.Flags().StringArrayVarP(&q.Inputs, "input", "i", nil, "NAME=VALUE, an input of the runbook; may be repeated")
 	console.Completing(cmd, "cluster", home.CompleteClusters)
@@ -35,10 +38,10 @@ func (q *Request) Flags(cmd *cobra.Command) {
 // prepare plans.
 func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*execute.Prepared, error) {
 	if q.Cluster == "" {
-		return nil, console.UsageError{Text: "no cluster was given", Hint: clustersToChoose(ctx)}
+		return nil, console.UsageError{Text: "no cluster was given", Hint: q.withCluster(ctx, name)}
 	}
 	if q.Cluster == hint.FillIn {
-		return nil, console.UsageError{Text: "--cluster " + hint.FillIn + " stands for the cluster that you choose", Hint: clustersToChoose(ctx)}
+		return nil, console.UsageError{Text: "--cluster " + hint.FillIn + " stands for the cluster that you choose", Hint: q.withCluster(ctx, name)}
 	}
 	book, err := runs.ReadRunbook(name)
 	if err != nil {
@@ -52,17 +55,23 @@ func (q *Request) prepare(ctx context.Context, d *runs.Service, name string) (*e
 	return p, q.planRefusal(err, name)
 }
 
-// clustersToChoose says how a cluster is given, by the names of those that there are.
-func clustersToChoose(ctx context.Context) string {
+// withCluster is the command that was typed with a cluster, and the names of those that there are.
+func (q *Request) withCluster(ctx context.Context, runbook string) string {
 	const most = 5
 	names := home.ClustersHere(ctx)
+	on := func(cluster string) string {
+		typed := Request{Cluster: cluster, Inputs: q.Inputs}
+		return q.cmd.CommandPath() + " " + hint.Quoted(runbook) + typed.asTyped()
+	}
 	switch {
 	case len(names) == 0:
-		return "--cluster NAME; no cluster is known here: create one with plimsoll lab up mariadb, or add one to " + inventory.File
+		return on("NAME") + "; no cluster is known here: create one with plimsoll lab up mariadb, or add one to " + inventory.File
 	case len(names) > most:
-		return fmt.Sprintf("--cluster %s, or one of %d others, which plimsoll lab list and %s name", names[0], len(names)-1, inventory.File)
+		return on(names[0]) + fmt.Sprintf("; there are %d other clusters, which plimsoll lab list and %s name", len(names)-1, inventory.File)
+	case len(names) > 1:
+		return on(names[0]) + "; there is also " + strings.Join(names[1:], ", ")
 	}
-	return "--cluster " + strings.Join(names, " or --cluster ")
+	return on(names[0])
 }
 
 // planRefusal is why a plan cannot be made or executed: what an action advises about its run is the plan's, since there is no run yet.
@@ -93,7 +102,7 @@ func (q *Request) Said() (map[string]string, error) {
 	for _, in := range q.Inputs {
 		key, value, ok := strings.Cut(in, "=")
 		if !ok {
-			return nil, console.UsageError{Text: "--input " + in + ", expected NAME=VALUE", Hint: "--input " + hint.Quoted(in+"=VALUE")}
+			return nil, console.UsageError{Text: "--input " + in + ", expected NAME=VALUE", Hint: "such as --input " + hint.Quoted(in+"=VALUE")}
 		}
 		said[key] = value
 	}

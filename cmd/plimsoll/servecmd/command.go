@@ -65,7 +65,7 @@ func serve(ctx context.Context, c console.Streams, o options) error {
 		if err != nil {
 			if errors.Is(err, syscall.EADDRINUSE) {
 				return hint.With(fmt.Errorf("listen at %s: another process listens there", o.listen),
-					"if it is plimsoll serve, plimsoll serve enter prints its address; else choose another port with --listen 127.0.0.1:7071")
+					"if it is plimsoll serve, plimsoll serve enter prints its address; else choose another port: plimsoll serve --listen 127.0.0.1:7071")
 			}
 			return hint.With(fmt.Errorf("--listen %s: %w", o.listen, err), "--listen takes an address and a port of this machine, such as 127.0.0.1:7070, or a path with a / for a socket")
 		}

@@ -20,6 +20,7 @@ import (
 	"plimsoll/cmd/plimsoll/runbookcmd"
 	"plimsoll/cmd/plimsoll/runs"
 	"plimsoll/durable"
+	"plimsoll/hint"
 	"plimsoll/inventory"
 	"plimsoll/lab"
 	"plimsoll/runbook/execute"
@@ -45,7 +46,7 @@ it whenever a test leaves something that cannot be undone, and leaves the lab as
 			"  plimsoll runbook torture mysql/cut-back -i from=n2 -i to=n1 --cluster pair --before 'mysql/cut-over from=n1 to=n2'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Cluster == "" {
-				return console.UsageError{Text: "no lab cluster was given", Hint: "--cluster NAME; plimsoll lab list names those that there are"}
+				return console.UsageError{Text: "no lab cluster was given", Hint: "plimsoll runbook torture " + hint.Quoted(args[0]) + " --cluster NAME; plimsoll lab list names the clusters"}
 			}
 			if err := knownKinds(kinds); err != nil {
 				return err
@@ -154,7 +155,7 @@ func Firsts(texts []string, cluster string) (all []execute.Request, err error) {
 	for _, text := range texts {
 		words := strings.Fields(text)
 		if len(words) == 0 {
-			return nil, console.UsageError{Text: "--before names no runbook", Hint: "--before 'mysql/failover checks=3'"}
+			return nil, console.UsageError{Text: "--before names no runbook", Hint: "such as --before 'mysql/failover checks=3'"}
 		}
 		r := execute.Request{Cluster: cluster}
 		if r.Book, err = runs.ReadRunbook(words[0]); err != nil {

@@ -145,12 +145,13 @@ func countOf(n int, thing string) string {
 
 // foreseen is what can be told of a trial before its load: by the programs of its servers, or by a cluster that runs, whose name it returns.
 func foreseen(ctx context.Context, t *spec.Trial, clusterName string) (found []foresee.Foreseen, name string, err error) {
+	deps, err := home.LabDeps()
+	if err != nil {
+		return nil, "", err
+	}
+	room := foresee.RoomForData(ctx, t, deps.Machine, deps.Home)
 	if clusterName == "" {
-		deps, err := home.LabDeps()
-		if err != nil {
-			return nil, "", err
-		}
-		return append(foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps), foresee.RoomForData(ctx, t, deps.Machine, deps.Home)...), "", nil
+		return append(foresee.SettingsOfLab(ctx, t, catalog.Parts(), deps), room...), "", nil
 	}
 	err = runs.With(ctx, func(ctx context.Context, d *runs.Service) (err error) {
 		d.Open = d.Look
@@ -163,7 +164,7 @@ func foreseen(ctx context.Context, t *spec.Trial, clusterName string) (found []f
 		parts := catalog.Parts()
 		parts.ClusterLock = d.ClusterLock
 		found, err = foresee.Foresee(ctx, t, parts, on, noting(d.Prepare, &already))
-		found, name = append(found, already...), on.Name
+		found, name = slices.Concat(found, room, already), on.Name
 		return err
 	})
 	return found, name, err
