@@ -10,7 +10,6 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
-	"plimsoll/engine"
 	"plimsoll/infra/aws"
 	"plimsoll/internal/document"
 	"plimsoll/inventory"
@@ -158,7 +157,7 @@ func inventorySources(ctx context.Context, name string, c inventory.Cluster, dep
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
 		if on := machineOf(c, n, deps); on != nil {
-			source = withDisk(source, c.Target(n, password), on)
+			source = withDisk(source, on)
 		}
 		if n.Volume != nil {
 			source.Volume, source.Derive = n.Volume, watch.FollowStorage(storage.NewModel(*n.Volume), &storage.Week{})
@@ -185,8 +184,8 @@ func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) collect.Run
 }
 
 // withDisk adds the room where an instance keeps its data to what is read of it.
-func withDisk(s watch.Source, t engine.Target, on collect.Runner) watch.Source {
-	if c := catalog.WatchDisk(t, on); c != nil {
+func withDisk(s watch.Source, on collect.Runner) watch.Source {
+	if c := collect.Disk(s.Collectors, on); c != nil {
 		s.Collectors = append(s.Collectors, c)
 	}
 	return s
@@ -213,7 +212,7 @@ func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries 
 		if err != nil {
 			return nil, err
 		}
-		source = withDisk(source, target, cluster.Server(n.Name).Machine())
+		source = withDisk(source, cluster.Server(n.Name).Machine())
 		all = append(all, source)
 	}
 	return all, nil
