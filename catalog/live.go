@@ -47,8 +47,9 @@ func Live(ctx context.Context, on *cluster.Cluster, queries []collect.Query) (*l
 func liveSource(on *cluster.Cluster, n cluster.Node, queries []collect.Query) (watch.Source, error) {
 	i := watch.Instance{Name: on.Name + "/" + n.Name, Cluster: on.Name, Node: n.Name, Environment: on.Environment}
 	source, err := WatchSource(i, n.Target, queries)
+	collect.Attend(source.Collectors)
 	if err == nil && n.Machine != nil {
-		if disk := WatchDisk(n.Target, n.Machine); disk != nil {
+		if disk := collect.Disk(source.Collectors, n.Machine); disk != nil {
 			source.Collectors = append(source.Collectors, disk)
 		}
 	}

@@ -2,11 +2,12 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"plimsoll/engine"
+	"plimsoll/engine/cql"
 	"plimsoll/watch"
 	"plimsoll/watch/collect"
 )
@@ -19,50 +20,78 @@ func WatchSource(i watch.Instance, t engine.Target, queries []collect.Query) (wa
 		return watch.Source{}, err
 	}
 	i.Engine = e.Name()
+	login := &login{}
+	login.target.Store(&t)
 	if d, ok := e.(engine.Dialer); ok {
-		dial := func(ctx context.Context) (engine.Session, error) { return d.Dial(ctx, t) }
+		dial := func(ctx context.Context) (engine.Session, error) { return d.Dial(ctx, login.now()) }
 		mine := slices.DeleteFunc(slices.Clone(queries), func(q collect.Query) bool { return !q.On(i) })
-		return watch.Source{Instance: i, Collectors: collect.MySQL(dial, i.Cores, mine...)}, nil
+		return watch.Source{Instance: i, Collectors: collect.MySQL(dial, i.Cores, mine...), Login: login}, nil
 	}
 	if i.Engine == "cql" {
-		dial := func(ctx context.Context) (engine.Session, error) { return openAlone(ctx, e, t) }
-		return watch.Source{Instance: i, Collectors: collect.Cassandra(dial, t.Addresses[0], i.Cores)}, nil
+		node := &sharedNode{login: login, turn: make(chan struct{}, 1)}
+		return watch.Source{Instance: i, Collectors: collect.Cassandra(node.session, t.Addresses[0], i.Cores), Login: login}, nil
 	}
 	return watch.Source{}, fmt.Errorf("%s: an instance of the engine %s cannot be watched yet", i.Name, e.Name())
 }
 
-// WatchDisk reads how much room there is where an instance keeps its data, on its machine; nil for an engine that does not tell where.
-func WatchDisk(t engine.Target, on collect.Runner) watch.Collector {
-	e, err := EngineOf(t)
-	if err != nil {
-		return nil
+// login is how a source logs in: a target, of which the password may become another.
+type login struct{ target atomic.Pointer[engine.Target] }
+
+var _ watch.Login = (*login)(nil)
+
+func (l *login) now() engine.Target { return *l.target.Load() }
+
+// Renew implements watch.Login.
+func (l *login) Renew(newer watch.Login) {
+	if n, ok := newer.(*login); ok {
+		l.target.Store(n.target.Load())
 	}
-	if d, ok := e.(engine.Dialer); ok {
-		return collect.Disk(func(ctx context.Context) (engine.Session, error) { return d.Dial(ctx, t) }, on)
-	}
-	if e.Name() == "cql" {
-		return collect.CassandraDisk(func(ctx context.Context) (engine.Session, error) { return openAlone(ctx, e, t) }, on)
-	}
-	return nil
 }
 
-// alone is a session with the database that was opened for it.
-type alone struct {
+// sharedNode is a node of a ring, whose sessions share its connections. It is connected to while there are any.
+type sharedNode struct {
+	login *login
+	turn  chan struct{} // holds a token while somebody has what is below
+	node  *cql.Node
+	users int
+}
+
+// session begins one.
+func (s *sharedNode) session(ctx context.Context) (engine.Session, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, engine.Ended(ctx, true)
+	}
+	if s.node == nil {
+		node, err := cql.OpenNode(ctx, s.login.now())
+		if err != nil {
+			return nil, err
+		}
+		s.node = node
+	}
+	s.users++
+	return &nodeSession{Session: s.node.Session(), of: s}, nil
+}
+
+func (s *sharedNode) leave() {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.users--; s.users == 0 {
+		s.node.Close()
+		s.node = nil
+	}
+}
+
+// nodeSession is a session of a node that is shared.
+type nodeSession struct {
 	engine.Session
-	database engine.Database
+	of *sharedNode
 }
 
-func (a alone) Close() error { return errors.Join(a.Session.Close(), a.database.Close()) }
-
-// openAlone opens a session to one node and none other.
-func openAlone(ctx context.Context, e engine.Engine, t engine.Target) (engine.Session, error) {
-	db, err := e.Open(ctx, engine.Alone(e, t))
-	if err != nil {
-		return nil, err
-	}
-	s, err := db.Session(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return alone{s, db}, nil
+func (s *nodeSession) Close() error {
+	err := s.Session.Close()
+	s.of.leave()
+	return err
 }

@@ -23,7 +23,7 @@ func Body(w io.Writer, r *result.Result) error {
 }
 
 // Class is a result's verdict for the style sheet.
-func Class(r *result.Result) string { return class(r.Verdict.Verdict) }
+func Class(r *result.Result) string { return classOf(r.Verdict) }
 
 // Answer is a verdict's word, as the report says it.
 func Answer(v result.Verdict) string { return answer(v) }

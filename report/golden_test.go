@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files and the schema a
 func samples() map[string]*result.Result {
 	return map[string]*result.Result{
 		"comparison": reporttest.Comparison(), "timeline": reporttest.Timeline(),
-		"interrupted": reporttest.Interrupted(), "settings": reporttest.Settings(), "measured": reporttest.Measured(), "cut-off": reporttest.CutOff(),
+		"interrupted": reporttest.Interrupted(), "settings": reporttest.Settings(), "measured": reporttest.Measured(), "cut-off": reporttest.CutOff(), "recorded": reporttest.Recorded(),
 	}
 }
 

@@ -17,6 +17,10 @@ import (
 func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error {
 	m := &markdown{}
 	v := r.Verdict
+	if x := newRecorded(r, runs(r), textWidth); x != nil {
+		x.markdown(m, r)
+		return m.write(w)
+	}
 	m.linef("# %s %s: %s\n", mark(v.Verdict), answer(v), escape(name(r)))
 	if v.Question != "" {
 		m.linef("**%s**\n", escape(v.Question))
@@ -78,15 +82,19 @@ func Markdown(w io.Writer, r *result.Result, beside ...foreign.Recording) error 
 	for _, s := range method(r) {
 		m.linef("%s\n", s)
 	}
+	return m.write(w)
+}
+
+// markdown collects the page.
+type markdown struct{ strings.Builder }
+
+func (m *markdown) write(w io.Writer) error {
 	_, err := io.WriteString(w, strings.ReplaceAll(strings.TrimRight(m.String(), "\n")+"\n", "\u202f", " "))
 	if err != nil {
 		return fmt.Errorf("write report.md: %w", err)
 	}
 	return nil
 }
-
-// markdown collects the page.
-type markdown struct{ strings.Builder }
 
 func (m *markdown) linef(format string, args ...any) {
 	fmt.Fprintf(m, format, args...)

@@ -13,6 +13,9 @@ import (
 
 // method says how the numbers came about, in a few sentences.
 func method(r *result.Result) []string {
+	if r.Verdict.Watched != nil {
+		return recordedMethod()
+	}
 	all := []string{
 		procedure(r),
 		"Response time counts from the moment an operation was due, service time from the moment it was sent. " +

@@ -24,6 +24,8 @@ type page struct {
 	Claims  []claim
 	Judged  bool // at least one claim has an interval to show
 
+	Recorded *recorded // what a watch recorded, in place of a verdict; nil: it is a trial's result
+
 	Writes     *writes
 	Comparison *comparisonSection
 	Timelines  []timelineSection
@@ -108,7 +110,7 @@ type detail struct{ timeline, signal, spark, events int }
 // newPage draws a result with as much detail as is asked for, shared out among its pictures.
 func newPage(r *result.Result, beside besides, d detail) *page {
 	p := &page{
-		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: class(r.Verdict.Verdict),
+		Verdict: r.Verdict, Name: name(r), Answer: answer(r.Verdict), Class: classOf(r.Verdict),
 		Meaning: meaning(r.Verdict), Partly: partly(r.Verdict), Reasons: reasons(r.Verdict),
 		Date: date(r.Environment.Started), Engine: join(r.Environment.Engine["product"], r.Environment.Engine["version"]),
 		Claims: claims(r.Verdict), Judged: slices.ContainsFunc(r.Verdict.Claims, judged), Operations: operationTables(r),
@@ -117,6 +119,10 @@ func newPage(r *result.Result, beside besides, d detail) *page {
 		Writes: newWrites(r), Method: method(r), Source: r.Source, Data: data{Figures: map[string]plotted{}, Frames: map[string]frame{}},
 	}
 	all := runs(r)
+	if p.Recorded = newRecorded(r, all, 600); p.Recorded != nil {
+		p.recorded(r, all, d)
+		return p
+	}
 	c, compares := newComparison(r.Verdict.Cells)
 	if compares {
 		p.compare(c, all, d)
@@ -129,6 +135,18 @@ func newPage(r *result.Result, beside besides, d detail) *page {
 	p.SuperDisks, p.DiskKey = p.SuperDisks[:min(most, len(p.SuperDisks))], superDiskKey
 	p.signals(r, all, d)
 	return p
+}
+
+// recorded draws what a watch recorded, with all curves over the same time.
+func (p *page) recorded(r *result.Result, all []*run, d detail) {
+	x := p.Recorded
+	p.Meaning, p.Reasons, p.Operations = x.Lead, nil, nil
+	s := timelineSection{Beside: []table{x.Instances}, Events: x.Changes}
+	if !x.Curve.Empty() {
+		s.Figures = []figure{p.figure(overAll+"-statements", "Statements a second, by instance", plotted{Views: []chart.Chart{x.Curve}, Sync: overAll}, wide)}
+	}
+	p.Timelines = []timelineSection{s}
+	p.signals(r, all, d)
 }
 
 // size is the room of a static picture.

@@ -73,6 +73,9 @@ func (p *page) overTime(all []*run, beside besides, d detail) {
 	}
 }
 
+// overAll is the word of the figures of what a watch recorded, which move their cursors together.
+const overAll = "recorded"
+
 // linesByVariant is the fewest points of all signals together at which each variant has a line and bands of its own.
 const linesByVariant = 800
 
@@ -84,12 +87,15 @@ func (p *page) signals(r *result.Result, all []*run, d detail) {
 	sync := "signals"
 	var phases []chart.Span
 	var events []chart.Mark
-	if len(all) == 1 { // on the same clock as the run
+	switch {
+	case p.Recorded != nil: // of all instances at the same time
+		sync, events = overAll, p.Recorded.Curve.Marks
+	case len(all) == 1: // on the same clock as the run
 		start, end, sync = all[0].Start, all[0].End, "run0"
 		phases, events = spans(all[0].Phases, start), moments(all[0].Events, start)
 	}
 	var of variants
-	if len(all) > 1 && d.signal >= linesByVariant { // a page that has become too large is drawn without
+	if p.Recorded == nil && len(all) > 1 && d.signal >= linesByVariant { // a page that has become too large is drawn without
 		of = newVariants(r, all)
 		phases = of.bands(start)
 	}

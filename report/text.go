@@ -25,6 +25,10 @@ type Terminal = terminal.Output
 // Text writes a summary for a terminal: the verdict, the claims, the comparison or the phases, and the curve.
 func Text(w io.Writer, r *result.Result, on Terminal) error {
 	t := newText(on)
+	if x := newRecorded(r, runs(r), 2*t.width); x != nil {
+		x.body(t)
+		return t.flush(w)
+	}
 	t.verdict(r.Verdict)
 	for _, s := range append(changeLead(r.Verdict), signalLead(r.Verdict)...) {
 		t.wrap(" ", " ", t.Bold.Render(s.Subject)+s.Text)

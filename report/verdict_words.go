@@ -39,8 +39,21 @@ func sign(a analyze.Answer) string {
 	return "·"
 }
 
-// answer is the verdict's word; a trial that was cut off has none of its own.
-func answer(v result.Verdict) string { return cmp.Or(string(v.Verdict), "UNJUDGED") }
+// answer is the verdict's word; a trial that was cut off has none of its own, and what a watch recorded has none.
+func answer(v result.Verdict) string {
+	if v.Watched != nil {
+		return result.Recorded
+	}
+	return cmp.Or(string(v.Verdict), "UNJUDGED")
+}
+
+// classOf is a verdict for the style sheet.
+func classOf(v result.Verdict) string {
+	if v.Watched != nil {
+		return class(result.Recorded)
+	}
+	return class(v.Verdict)
+}
 
 // name is what the trial is called; one that was cut off early is known by its folder.
 func name(r *result.Result) string {

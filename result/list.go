@@ -113,9 +113,10 @@ func Stamp(dir string, names ...string) string {
 	return b.String()
 }
 
-// What stands in place of a verdict for a trial that has not judged.
+// What stands in place of a verdict for a trial that has not judged, and for what is none.
 const (
 	Unjudged = "interrupted or still running" // it is not known which
+	Recorded = "RECORDED"                     // by a watch: nothing was judged
 	Running  = "running"
 	Killed   = "killed" // its process is gone
 )
@@ -136,6 +137,8 @@ func (r *Result) named() string {
 func (r *Result) listed() Listed {
 	one := Listed{Dir: r.Dir, Trial: r.Verdict.Trial, Verdict: string(r.Verdict.Verdict), Started: r.Environment.Started}
 	switch {
+	case r.Verdict.Watched != nil:
+		one.Verdict = Recorded
 	case one.Verdict == "":
 		one.Verdict = Unjudged
 	default:

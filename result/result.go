@@ -66,6 +66,13 @@ type Verdict struct {
 	Phases          []Phase               `json:"phases,omitempty"`
 	Signals         []SignalDifference    `json:"signals,omitempty"` // of a comparison of variants: each signal's mean, the variants' beside the control's
 	Notes           []string              `json:"notes,omitempty"`   // what a reader should know: warm-up timed out, an expectation was not judged
+	Watched         *Watched              `json:"watched,omitempty"` // set where a watch recorded it: there was no trial, nothing was judged, and the verdict says nothing
+}
+
+// Watched is whose stretch of time a watch recorded.
+type Watched struct {
+	Cluster   string   `json:"cluster"`
+	Instances []string `json:"instances"`
 }
 
 // Ended is why a trial ended before its end.

@@ -15,6 +15,13 @@ type Source struct {
 	Volume     *storage.Volume // what its data lies on; nil: not known
 	// Derive works out of what the collectors showed what follows from it, after each visit of the first; may be nil.
 	Derive func(now time.Time, i *Instance) []Sample
+	Login  Login // how the collectors log in; may be nil
+}
+
+// Login is how the collectors of a source log in. They use it whenever they connect.
+type Login interface {
+	// Renew takes over that of a newer source of the same instance, whose password may be another.
+	Renew(newer Login)
 }
 
 // Collector reads one instance in one way: over SQL, from a cloud's metrics. It is called by one goroutine, once per interval.

@@ -23,7 +23,7 @@ const (
 	// Refused is not down: it answers, and denies the watch's account.
 	Refused State = "refused"
 	// Paused and Reduced tell of the watch, not of the instance, which may serve its clients well: it is not asked for a while, since it was slow
-	// to answer the watch; it is asked only for what is read every second, since many threads are running.
+	// to answer the watch; it is looked at only now and then, since many threads are running.
 	Paused  State = "paused"
 	Reduced State = "reduced"
 )

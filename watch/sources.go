@@ -3,8 +3,8 @@ package watch
 import "slices"
 
 // Follow makes these the sources that are read: an instance that is new is read from now on, one that is gone is read no more and leaves
-// the picture, and of one that was read before nothing changes, unless it is at another address now: that is another server. It may be called
-// before Run and while it runs.
+// the picture, and of one that was read before nothing changes but how it is logged in to, unless it is at another address now: that is another
+// server. It may be called before Run and while it runs.
 func (w *Watcher) Follow(sources []Source) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -12,6 +12,9 @@ func (w *Watcher) Follow(sources []Source) {
 	for _, s := range sources {
 		at := slices.IndexFunc(w.sources, func(old Source) bool { return old.place() == s.place() })
 		if at >= 0 {
+			if known := w.sources[at].Login; known != nil && s.Login != nil {
+				known.Renew(s.Login)
+			}
 			next = append(next, w.sources[at]) // its collectors know what was before
 			continue
 		}

@@ -70,15 +70,26 @@ func (a alertsOfRule) leads() (first []alertView) {
 func byRule(all []alertView) (rules []alertsOfRule) {
 	at := map[string]int{}
 	for _, a := range all {
-		key := strings.Join([]string{a.Rule, a.Severity, a.State, strconv.FormatBool(a.Silenced), a.Why, a.Do, a.Expr}, "\n")
+		key := strings.Join([]string{a.Rule, a.Severity, a.State, strconv.FormatBool(a.Silenced), ofAnyCluster(a.Alert, a.Why), ofAnyCluster(a.Alert, a.Do), a.Expr}, "\n")
 		n, known := at[key]
 		if !known {
 			n, at[key] = len(rules), len(rules)
 			rules = append(rules, alertsOfRule{alertView: a, Key: a.Rule + " " + a.Severity + " " + a.State})
 		}
+		if known && a.Cluster() != rules[n].All[0].Cluster() {
+			rules[n].Why, rules[n].Do = ofAnyCluster(a.Alert, a.Why), ofAnyCluster(a.Alert, a.Do)
+		}
 		rules[n].All = append(rules[n].All, a)
 	}
 	return rules
+}
+
+// ofAnyCluster is what an alert says as it holds for its rule in any cluster: CLUSTER stands in a command for the name of its own.
+func ofAnyCluster(a watch.Alert, text string) string {
+	for _, command := range []string{"plimsoll advise ", "plimsoll watch "} {
+		text = strings.ReplaceAll(text, command+a.Cluster()+" ", command+"CLUSTER ")
+	}
+	return text
 }
 
 // alertView is an alert with where to look.

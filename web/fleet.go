@@ -62,6 +62,20 @@ type instanceRow struct {
 	Filled *float64 // the share that is used, in percent
 }
 
+// mostChannels are the channels of an instance whose lags stand in the list of all instances, the worst.
+const mostChannels = 4
+
+// Lags are the channels whose lags are listed, where there are several; MoreLags how many others there are.
+func (r instanceRow) Lags() []watch.Channel {
+	if len(r.Channels) < 2 {
+		return nil
+	}
+	return r.WorstChannels()[:min(len(r.Channels), mostChannels)]
+}
+
+// MoreLags is how many channels Lags leaves out.
+func (r instanceRow) MoreLags() int { return max(len(r.Channels)-mostChannels, 0) }
+
 func rowOfInstance(i watch.Instance) instanceRow {
 	row := instanceRow{Instance: i, Path: "/fleet/" + pathOf(i.Name)}
 	if i.Load != nil {

@@ -423,6 +423,20 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	if row := fleet[strings.Index(fleet, `data-key="orders/n2"`):]; !strings.Contains(row[:strings.Index(row, "</tr>")], "4 min ago") || !strings.Contains(fleet, "own queries took 80 ms") {
 		t.Error("the fleet does not tell since when an alert fires, or why an instance is polled less")
 	}
+	row := fleet[strings.Index(fleet, `data-key="demo/n1"`):]
+	row = row[:strings.Index(row, "</tr>")]
+	last := 0
+	for _, want := range []string{">default</span>", "not connected", ">ext</span> 12.0", ">main</span> 0", ">old</span> –", "+ 1"} { // five channels, the worst first
+		at := strings.Index(row, want)
+		if at < last {
+			t.Errorf("the lag of each channel: no %s where it should be in %s", want, row)
+		}
+		last = at
+	}
+	var told struct{ Instances []watch.Instance }
+	if err := json.Unmarshal([]byte(v.get("/fleet", "Accept", "application/json").body), &told); err != nil || len(told.Instances) != 4 || len(told.Instances[3].Channels) != 5 || *told.Instances[3].Channels[1].Lag != 12 {
+		t.Errorf("as JSON: %+v, %v", told, err)
+	}
 	if a := v.get("/fleet?environment=lab"); strings.Contains(a.body, "orders/n1") || !strings.Contains(a.body, "demo/n1") {
 		t.Error("the fleet is not filtered")
 	}

@@ -463,6 +463,7 @@ func (h *house) keep(name string, r *result.Result) {
 // watched is a small fleet with something of everything, and curves that are computed.
 func watched() Watch {
 	at := time.Now()
+	channels := []watch.Channel{{Name: "main", Source: "10.0.1.1:3306", Lag: ptr(0)}, {Name: "ext", Source: "10.0.2.1:3306", Lag: ptr(12)}, {Source: "10.0.3.1:3306", Connecting: true}, {Name: "old", Source: "10.0.4.1:3306"}, {Name: "older", Source: "10.0.5.1:3306"}}
 	fleet := watch.Fleet{At: at, Alerts: []watch.Alert{
 		{Rule: "ReplicaLag", Instance: "orders/n2", Severity: "warning", State: "firing", Summary: "n2 is 42 s behind", Why: "Reads from it are old.", Do: "Look at what it applies.", Runbook: "test/quick", Inputs: "word=FILL_IN", Expr: "plimsoll_replica_lag_seconds > 30", Value: 42, Since: at.Add(-4 * time.Minute)},
 		{Rule: "BucketEmpties", Instance: "billing/n1", Severity: "critical", State: "pending", Summary: "its burst bucket is empty in 3 h", Expr: "plimsoll_hours_until_empty < 4", Value: 3, Since: at.Add(-time.Minute)},
@@ -478,7 +479,7 @@ func watched() Watch {
 		{Name: "orders/n2", Cluster: "orders", Node: "n2", Address: "10.0.0.6:3306", Environment: "production", Engine: "mysql", Product: "MariaDB", Version: "11.4.8", Role: "replica", State: watch.Up, Read: at, Cores: 4,
 			Load: &watch.Load{AAS: 0.8, Source: "counters", Waits: []watch.Wait{{Class: "read", AAS: 0.5}, {Class: "cpu", AAS: 0.3}}}, Throughput: ptr(1203), Connections: ptr(31), MostConns: ptr(500), Channels: []watch.Channel{{Source: "10.0.0.5:3306", Lag: ptr(42)}},
 			Alerts: []watch.Alert{{Rule: "ReplicaLag", Severity: "warning", Since: at.Add(-4 * time.Minute)}}},
-		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "primary", State: watch.Reduced, Why: "Plimsoll's own queries took 80 ms (p95)", Read: at, Cores: 2, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
+		{Name: "demo/n1", Cluster: "demo", Node: "n1", Address: "127.0.0.1:3307", Environment: "lab", Engine: "mysql", Product: "MySQL", Version: "8.4.3", Role: "replica", State: watch.Reduced, Why: "Plimsoll's own queries took 80 ms (p95)", Read: at, Cores: 2, Channels: channels, Load: &watch.Load{AAS: 0.1}, Throughput: ptr(12), Connections: ptr(3), MostConns: ptr(151)},
 	}}
 	return Watch{
 		Fleet: func() watch.Fleet { return fleet },

@@ -290,6 +290,28 @@ func TestAlertsOfARuleStandTogether(t *testing.T) {
 	}
 }
 
+// Alerts of a rule whose advice names a command with the cluster stand together too: the card says it for any cluster, and that of one cluster for that.
+func TestAlertsOfSeveralClustersStandTogether(t *testing.T) {
+	h := newHouse(t)
+	v := h.entered()
+	f := h.Watch.Fleet()
+	f.Alerts = nil
+	for _, cluster := range []string{"shop", "pay"} {
+		for _, node := range []string{"n1", "n2"} {
+			f.Alerts = append(f.Alerts, watch.Alert{Rule: "WatchPaused", Instance: cluster + "/" + node, Severity: "warning", State: "firing", Do: "Look; plimsoll advise " + cluster + " says what to change.", Since: time.Now()})
+		}
+	}
+	h.Watch.Fleet = func() watch.Fleet { return f }
+	page := v.get("/alerts").body
+	if n := strings.Count(page, "<article"); n != 1 || strings.Count(page, "plimsoll advise CLUSTER says what to change") != 1 || strings.Contains(page, "plimsoll advise shop") {
+		t.Errorf("one rule in two clusters has %d cards: %s", n, page)
+	}
+	f.Alerts = f.Alerts[:2]
+	if page = v.get("/alerts").body; strings.Count(page, "plimsoll advise shop says what to change") != 1 || strings.Contains(page, "CLUSTER") {
+		t.Errorf("of one cluster: %s", page)
+	}
+}
+
 // Most pages have nothing to take out, and are not copied; in the others colours go, and the rest stays.
 func TestColoursAreTakenOut(t *testing.T) {
 	page := []byte(strings.Repeat("<p>한글, tabs\t and\r\n lines</p>", 1000))

@@ -40,6 +40,8 @@ func sections() []section {
 		{"superdisk-status", "what a look at the status of an array costs the machine, and the synced writes of its service", superDiskStatus},
 		{"watch-overhead", "what a MariaDB and a MySQL under load feel of being watched", watchOverhead},
 		{"watch-queries", "what each query of the watch costs a MariaDB and a MySQL, of their processor", watchQueries},
+		{"watch-sessions", "the same of servers with 200 and 1,000 sessions", watchSessions},
+		{"watch-distress", "how a watch treats a server on which many threads run, and what that costs the server", watchDistress},
 		{"watch-often", "what a MariaDB and a MySQL under load lose to a watch, by one that reads them twenty times as often", watchOften},
 		{"watch-instances", "how many instances a core watches, against servers of recorded answers", watchInstances},
 		{"watch-shards", "instances shared out over several processes that send to one store", watchShards},

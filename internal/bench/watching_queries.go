@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll/catalog"
@@ -21,14 +22,35 @@ import (
 // watchQueries says what each query of the watch costs a server, of its processor's time. That says more than any other time on a machine
 // that does other things too. The server has tables and connections, and nothing else to do.
 func watchQueries(ctx context.Context, o options) error {
-	for _, one := range []struct{ product, schema string }{{"mariadb", "OFF"}, {"mariadb", "ON"}, {"mysql", "ON"}, {"mysql", "OFF"}} {
-		spec := lab.Spec{Name: "bench", Product: one.product, Config: map[string]string{"innodb_buffer_pool_size": "256M", "performance_schema": one.schema}}
-		if err := o.queriesOn(ctx, spec, "performance_schema="+one.schema); err != nil {
+	return o.queriesOfAll(ctx, []queried{
+		{"mariadb", "OFF", queryConnections, 0}, {"mariadb", "ON", queryConnections, 0}, {"mysql", "ON", queryConnections, 0}, {"mysql", "OFF", queryConnections, 0},
+	})
+}
+
+// watchSessions says the same of servers with many connections: that do nothing, and that wait for a row.
+func watchSessions(ctx context.Context, o options) error {
+	return o.queriesOfAll(ctx, []queried{{"mysql", "ON", 200, 0}, {"mysql", "ON", 0, 200}, {"mariadb", "OFF", 0, 200}, {"mysql", "ON", 0, 1000}, {"mariadb", "OFF", 0, 1000}})
+}
+
+// queried is a server whose queries are counted, with so many connections that do nothing, and so many that wait for a row.
+type queried struct {
+	product, schema string
+	idle, waiting   int
+}
+
+func (o options) queriesOfAll(ctx context.Context, all []queried) error {
+	for _, one := range all {
+		if err := o.queriesOn(ctx, one); err != nil {
 			return fmt.Errorf("%s: %w", one.product, err)
 		}
 	}
 	return nil
 }
+
+// heldRow is what a session says that holds a row, and waitForRow what others say that wait for it.
+var heldRow = []string{"CREATE TABLE waited (id INT PRIMARY KEY, v INT)", "INSERT INTO waited VALUES (1, 0)", "BEGIN", "UPDATE waited SET v = 1 WHERE id = 1"}
+
+const waitForRow = "UPDATE waited SET v = v + 1 WHERE id = 1"
 
 // What the server has, and how often it is read at each level.
 const (
@@ -37,7 +59,9 @@ const (
 	readingsOfTenMinutes          = 10 // they are dear
 )
 
-func (o options) queriesOn(ctx context.Context, spec lab.Spec, setting string) (err error) {
+func (o options) queriesOn(ctx context.Context, of queried) (err error) {
+	setting := "performance_schema=" + of.schema
+	spec := lab.Spec{Name: "bench", Product: of.product, Config: map[string]string{"innodb_buffer_pool_size": "256M", "performance_schema": of.schema, "max_connections": "1200", "innodb_lock_wait_timeout": "3600"}}
 	target, release, err := o.server(ctx, spec)
 	if err != nil {
 		return err
@@ -47,23 +71,43 @@ func (o options) queriesOn(ctx context.Context, spec lab.Spec, setting string) (
 	if err != nil {
 		return err
 	}
-	others, err := connect(ctx, target, queryConnections)
+	others, err := connect(ctx, target, max(of.idle, 1))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeAll(others)) }()
 	for n := range queryTables {
 		text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS t%d (id INT PRIMARY KEY, a VARCHAR(100), b DATETIME, c INT, KEY (b), KEY (a, c))", n)
-		if err := others[n%queryConnections].Exec(ctx, text, nil); err != nil {
+		if err := others[n%len(others)].Exec(ctx, text, nil); err != nil {
 			return err
 		}
 	}
+	waiting, err := connect(ctx, target, of.waiting)
+	if err != nil {
+		return err
+	}
+	for _, text := range heldRow {
+		if err := others[0].Exec(ctx, text, nil); err != nil {
+			return errors.Join(err, closeAll(waiting))
+		}
+	}
+	var all sync.WaitGroup
+	for _, s := range waiting {
+		all.Go(func() { _ = s.Exec(ctx, waitForRow, nil) }) // they are cut off at the end
+	}
+	defer func() {
+		for _, s := range waiting {
+			s.Interrupt()
+		}
+		all.Wait()
+		_ = closeAll(waiting) // they were cut off
+	}()
 	e, err := catalog.EngineOf(target)
 	if err != nil {
 		return err
 	}
 	costs := &queryCosts{by: map[string]*queryCost{}}
-	const cores = 64 // so that the server is never in distress
+	const cores = 1 << 10 // so that the server is never in distress
 	readers := collect.MySQL(func(ctx context.Context) (engine.Session, error) {
 		return server.dialCounted(ctx, e.(engine.Dialer), costs)
 	}, cores)
@@ -105,15 +149,26 @@ func (o options) queriesOn(ctx context.Context, spec lab.Spec, setting string) (
 	for _, r := range readers {
 		err = errors.Join(err, r.Close())
 	}
-	fmt.Printf("%s, %s, %d tables, %d idle connections:\n\n", spec.Product, setting, queryTables, queryConnections)
+	fmt.Printf("%s, %s, %d tables, %d idle connections and %d that wait for a row:\n\n", spec.Product, setting, queryTables, len(others), len(waiting))
 	costs.print()
 	return err
 }
 
 // queryCosts are those of each text, by its first level.
 type queryCosts struct {
+	mu    sync.Mutex
 	level watch.Level
 	by    map[string]*queryCost
+}
+
+// sum is what all of them took.
+func (c *queryCosts) sum() (took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.by {
+		took += one.took
+	}
+	return took
 }
 
 type queryCost struct {
@@ -123,6 +178,8 @@ type queryCost struct {
 }
 
 func (c *queryCosts) add(text string, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	one := c.by[text]
 	if one == nil {
 		one = &queryCost{level: c.level}

@@ -15,6 +15,7 @@ var textDecisions = map[string]listedDecisions{
 	"action/mysql/bufferpool/load.go Act":            {1, "the server tells the state of a load by Innodb_buffer_pool_load_status alone, whose texts the server's source has"},
 	"action/mysql/bufferpool/status.go carry":        {1, "the same status: a text that differs from the one before is a new one"},
 	"action/mysql/online/tool.go installed":          {1, "the path that command -v prints; a word without a slash is a shell's own command"},
+	"watch/collect/questions.go wordsOf":             {2, "the text of a statement, which is SQL"},
 	"advise/reads/observe.go own":                    {5, "the text of a statement, which is SQL"},
 	"catalog/place.go placeProgram":                  {2, "uname's names of the system and the architecture"},
 	"cmd/plimsoll/machinecmd/check.go look":          {1, "two lines, of id and uname"},

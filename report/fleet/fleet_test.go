@@ -157,6 +157,52 @@ func TestAReplicaThatIsNotConnectedIsToldAsSuch(t *testing.T) {
 	}
 }
 
+// The line above the table counts the alerts that its rows count; what is only for information is told apart.
+func TestTheHeadCountsWhatTheRowsCount(t *testing.T) {
+	v := view{Palette: terminal.Output{}.Palette(), width: 160}
+	fleet := sampleFleet()
+	for _, severity := range []string{"info", "info", "warning", "critical"} {
+		fleet.Alerts = append(fleet.Alerts, watch.Alert{Severity: severity, State: "firing"})
+	}
+	fleet.Alerts = append(fleet.Alerts, watch.Alert{Severity: "critical", State: "firing", Silenced: true}, watch.Alert{Severity: "critical", State: "pending"})
+	if head := v.summary(fleet)[0]; !strings.Contains(head, "  2 alerts  2 for information") {
+		t.Error(head)
+	}
+	fleet.Alerts = fleet.Alerts[:2]
+	if head := v.summary(fleet)[0]; !strings.Contains(head, "  no alerts  2 for information") {
+		t.Error(head)
+	}
+}
+
+// Of an instance that follows several sources the fleet shows the lag of each channel, the worst first; where there is little room, the worst and how many
+// others there are, before a figure of more weight is left out.
+func TestTheLagOfEachChannel(t *testing.T) {
+	fleet := sampleFleet()
+	replica := &fleet.Instances[2]
+	replica.Channels = []watch.Channel{{Name: "main", Source: "10.0.0.1:3306", Lag: f(0)}, {Name: "ext", Source: "10.0.0.9:3306", Lag: f(12)}}
+	for width, want := range map[int]string{200: "ext 12.0 s · main 0 ms", 160: "ext 12.0 s · main 0 ms", 100: "ext 12.0 s +1", 80: "  12.0 s +1"} {
+		v := view{Palette: terminal.Output{}.Palette(), width: width}
+		lines := v.table(fleet, -1)
+		if !strings.Contains(lines[3], want) {
+			t.Errorf("at %d columns no %q: %s", width, want, lines[3])
+		}
+		for _, line := range lines {
+			if lipgloss.Width(strings.TrimRight(line, " ")) > width {
+				t.Errorf("at %d columns a line is wider: %s", width, line)
+			}
+		}
+	}
+	replica.Channels = append(replica.Channels, watch.Channel{Name: "dead", Stopped: true}, watch.Channel{Name: "far", Connecting: true}, watch.Channel{Name: "a_channel_with_a_long_name"}, watch.Channel{Lag: f(3)})
+	v := view{Palette: terminal.Output{}.Palette(), width: 200}
+	if line := v.table(fleet, -1)[3]; !strings.Contains(line, "dead stopped · far not connected · ext 12.0 s +3") {
+		t.Error(line)
+	}
+	replica.Channels = replica.Channels[4:]
+	if line := v.table(fleet, -1)[3]; !strings.Contains(line, "default 3.00 s · a_channel_w… –") {
+		t.Error(line)
+	}
+}
+
 type frozenFleet struct{ changed chan struct{} }
 
 func (frozenFleet) Fleet() watch.Fleet         { return sampleFleet() }

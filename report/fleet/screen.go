@@ -156,16 +156,23 @@ func (v view) summary(f watch.Fleet) []string {
 	if down > 0 {
 		head += "  " + v.Fail.Render(fmt.Sprintf("%d down", down))
 	}
-	firing := 0
+	firing, told := 0, 0 // as the rows count them, and what is only for information
 	for _, a := range f.Alerts {
-		if a.State == "firing" && !a.Silenced {
+		switch {
+		case a.State != "firing" || a.Silenced:
+		case a.Severity == "critical", a.Severity == "warning":
 			firing++
+		default:
+			told++
 		}
 	}
 	if firing > 0 {
 		head += "  " + v.Fail.Render(counted(firing, "alert"))
 	} else {
 		head += "  " + v.Dim.Render("no alerts")
+	}
+	if told > 0 {
+		head += v.Dim.Render(fmt.Sprintf("  %d for information", told))
 	}
 	return []string{head + v.Dim.Render("  "+f.At.Local().Format("15:04:05"))}
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -29,6 +30,7 @@ type view struct {
 	terminal.Palette
 	width int
 	waits int // columns of what an instance waits for; 0: as it needs
+	brief int // how little room the lags of several channels have: from 1 on only the worst is named, from 2 on it has no name
 }
 
 // column is one column of the table. Where there is no room for all, those with the lowest rank go first.
@@ -66,7 +68,7 @@ var tableColumns = []column{
 	{"LOAD", 95, false, view.load},
 	{"STMT/S", 80, true, func(_ view, i watch.Instance) string { return value(i.Throughput, quantity.Plain) }},
 	{"P99", 60, true, func(_ view, i watch.Instance) string { return value(i.P99, quantity.Seconds) }},
-	{"LAG", 70, true, view.lag},
+	{lagHead, 70, true, view.lag},
 	{"IOPS", 50, true, view.iops},
 	{"BURST LEFT", 55, true, view.dry},
 	{"CONN", 40, true, view.connections},
@@ -87,6 +89,11 @@ var tableColumns = []column{
 	}},
 	{"WAITS FOR", 85, false, view.waitsFor},
 }
+
+const lagHead = "LAG"
+
+// briefBelow is the rank from which on columns stay rather than the lags of more channels than the worst.
+const briefBelow = 45
 
 // What an instance waits for, or why that cannot be told, takes the room that is left: that much at least, and at most.
 const leastWaits, mostWaits = 14, 60
@@ -111,6 +118,10 @@ func (v view) table(f watch.Fleet, selected int) []string {
 			if c.rank < columns[lowest].rank {
 				lowest = n
 			}
+		}
+		if v.brief == 0 && columns[lowest].rank >= briefBelow || v.brief == 1 && columns[lowest].head == lagHead {
+			v.brief++
+			continue
 		}
 		columns = append(columns[:lowest:lowest], columns[lowest+1:]...)
 	}
@@ -264,25 +275,46 @@ func inkOf(class string) int {
 	return 4
 }
 
+// mostLags are the channels whose lags are shown, the worst; where there is little room, leastLags.
+const mostLags, leastLags = 3, 1
+
+// lag is that of the channel that an instance follows; of several each by its name, the worst first.
 func (v view) lag(i watch.Instance) string {
-	var worst *float64
-	unconnected := false
-	for _, c := range i.Channels {
-		if c.Stopped {
-			return v.Fail.Render("stopped")
-		}
-		unconnected = unconnected || c.Connecting
-		if c.Lag != nil && (worst == nil || *c.Lag > *worst) {
-			worst = c.Lag
-		}
+	all := i.WorstChannels()
+	if len(all) == 1 {
+		return v.lagOf(all[0])
 	}
-	if unconnected {
+	most := mostLags
+	if v.brief > 0 {
+		most = leastLags
+	}
+	var texts []string
+	for _, c := range all[:min(len(all), most)] {
+		text := v.lagOf(c)
+		if v.brief < 2 {
+			text = cut(cmp.Or(c.Name, "default"), 12) + " " + text
+		}
+		texts = append(texts, text)
+	}
+	text := strings.Join(texts, " · ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf(" +%d", more)
+	}
+	return text
+}
+
+func (v view) lagOf(c watch.Channel) string {
+	switch {
+	case c.Stopped:
+		return v.Fail.Render("stopped")
+	case c.Connecting:
 		return v.Fail.Render("not connected")
+	case c.Lag == nil:
+		return "–"
+	case *c.Lag > 10:
+		return v.Unknown.Render(value(c.Lag, quantity.Seconds))
 	}
-	if worst != nil && *worst > 10 {
-		return v.Unknown.Render(value(worst, quantity.Seconds))
-	}
-	return value(worst, quantity.Seconds)
+	return value(c.Lag, quantity.Seconds)
 }
 
 func (v view) iops(i watch.Instance) string {

@@ -137,3 +137,31 @@ func CutOff() *result.Result {
 	r.Events = before(r.Events, func(e series.Event) bool { return e.Time.Before(end) })
 	return r
 }
+
+// Recorded is what a watch exported of two instances, of which a setting was changed.
+func Recorded() *result.Result {
+	started := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
+	r := &result.Result{
+		Dir: "results/watched-orders/2026-05-04T14-00-00", Source: "# Recorded by a watch; written by plimsoll watch export. No load was issued.\ntrial: watched-orders\n",
+		Environment: result.Environment{Plimsoll: "1.0.0", Started: started, Ended: started.Add(2 * time.Minute), Engine: map[string]string{"engine": "mysql"}, Command: []string{"plimsoll", "watch", "export", "orders", "--from", "14:00", "--to", "14:02"}},
+		Verdict: result.Verdict{
+			Verdict: analyze.Inconclusive, Reasons: []string{"recorded by a watch, without a question"}, Claims: []analyze.JudgedClaim{}, Trial: "watched orders", Question: "What did it do?",
+			Watched: &result.Watched{Cluster: "orders", Instances: []string{"n1", "n2"}},
+		},
+		Events: []series.Event{{Time: started.Add(70 * time.Second), Kind: series.FleetChange, Name: "orders/n1", Detail: map[string]any{"kind": "setting", "what": "sync_binlog", "from": "0", "to": "1"}}},
+	}
+	for n, node := range []string{"n1", "n2"} {
+		mean := 1000.0 / float64(1+n)
+		cell := result.Cell{Name: node, Rounds: 1, Figures: []result.Figure{{Metric: "throughput", Unit: "per_second", Estimate: analyze.Estimate{Value: mean, Low: mean * 0.98, High: mean * 1.02, Confidence: 0.99}}}}
+		for second := range 120 {
+			at, done := started.Add(time.Duration(second)*time.Second), int64(mean+40*math.Sin(float64(second)))
+			tally := series.Tally{Scheduled: done, Done: done}
+			r.Seconds = append(r.Seconds, result.Row{Time: at, Length: time.Second, Cell: node, Round: 1, Phase: "watched", Operation: "all", Tally: tally})
+			cell.Tally.Scheduled, cell.Tally.Done = cell.Tally.Scheduled+done, cell.Tally.Done+done
+			r.Signals = append(r.Signals, series.Point{Time: at, Signal: "mysql.threads_running", Node: node, Value: float64(2+n) + math.Sin(float64(second)/7)})
+		}
+		r.Verdict.Cells = append(r.Verdict.Cells, cell)
+		r.Verdict.Phases = append(r.Verdict.Phases, result.Phase{Name: "watched", Cell: node, Round: 1, From: started, To: r.Environment.Ended, Figures: cell.Figures})
+	}
+	return r
+}

@@ -72,7 +72,8 @@ const (
 	slowAnswer   = 50 * time.Millisecond // the p95 of our own queries from which on a server is left alone
 	firstPause   = 5 * time.Second
 	longestPause = time.Minute
-	distressed   = 4.0 // running threads for each core
+	distressed   = 4.0              // running threads for each core
+	lookEvery    = 10 * time.Second // at a server in distress
 )
 
 // breaker decides how much a server may be asked. It is shared by the connections to one server.
@@ -84,7 +85,20 @@ type breaker struct {
 	until  time.Time     // it is not asked before
 	pause  time.Duration // the last
 	reason string
-	strain string // it is in distress; "" if not
+	strain string    // it is in distress; "" if not
+	next   time.Time // it is looked at again, in distress
+	stays  bool      // it is looked at every second in distress too
+}
+
+// Attend has collectors read a server in distress on, every second what they read every second: a run whose guardrails name its series is to see that.
+func Attend(all []watch.Collector) {
+	for _, c := range all {
+		if q, is := c.(*quick); is {
+			q.breaker.mu.Lock()
+			q.breaker.stays = true
+			q.breaker.mu.Unlock()
+		}
+	}
 }
 
 // allowed says which level may be read now, and why not all of it.
@@ -94,10 +108,23 @@ func (b *breaker) allowed(now time.Time, want watch.Level) (level watch.Level, a
 	if now.Before(b.until) {
 		return want, false, b.reason
 	}
-	if b.strain != "" {
-		return watch.Second, true, b.strain
+	switch {
+	case b.strain == "":
+		return want, true, ""
+	case !b.stays && now.Before(b.next):
+		return want, false, b.strain
 	}
-	return want, true, ""
+	return watch.Second, true, b.strain
+}
+
+// spares is how an instance is shown that is not asked for all that is due: in distress, or slow to answer.
+func (b *breaker) spares(now time.Time) watch.State {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Before(b.until) {
+		return watch.Paused
+	}
+	return watch.Reduced
 }
 
 // judge looks at how the last visit went.
@@ -116,26 +143,28 @@ func (b *breaker) judge(now time.Time) {
 	}
 }
 
-// strained notes how many threads run on how many cores; of 0 cores nothing is said.
-func (b *breaker) strained(running float64, cores int) {
+// strained notes how many threads run on how many cores; of 0 cores nothing is said. A server in distress is left alone but for a look now and then, by
+// which it is seen what it waits for and that the distress is over.
+func (b *breaker) strained(now time.Time, running float64, cores int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.strain = ""
 	if cores > 0 && running > distressed*float64(cores) && running > 16 {
-		b.strain = fmt.Sprintf("%.0f threads are running on %d cores, so Plimsoll reads only what it reads every second", running, cores)
+		b.next = now.Add(lookEvery - time.Second/2) // a visit may begin a little early
+		b.strain = fmt.Sprintf("%.0f threads are running on %d cores, so Plimsoll looks at this instance only every %d s", running, cores, int(lookEvery.Seconds()))
 	}
 }
 
-// resume ends a pause: an instance that does not answer is tried like any other, and the reason for the pause may be gone with it.
+// resume ends a pause, and a distress: an instance that does not answer is tried like any other, and the reason may be gone with it.
 func (b *breaker) resume() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.until = time.Time{}
+	b.until, b.strain = time.Time{}, ""
 }
 
 // led completes the reading of a collector that leads: which level the instance was spared, and how it is shown. Of one that got no answer
 // nothing is kept that was read before the error: it would be told as of a server that is down.
-func led(r *watch.Reading, now time.Time, want, may watch.Level, ask bool, why string, err error) {
+func led(r *watch.Reading, now time.Time, want, may watch.Level, ask bool, why string, spared watch.State, err error) {
 	if !ask || may < want {
 		r.Missed = want
 	}
@@ -143,24 +172,13 @@ func led(r *watch.Reading, now time.Time, want, may watch.Level, ask bool, why s
 		r.Samples = nil
 	}
 	r.Add(now, "plimsoll_watch_paused", oneIf(why != "" && err == nil)) // of one that is down, nothing is paused
-	read, as := r.Show, shownAs(ask, why)
+	read := r.Show
 	r.Show = func(i *watch.Instance) {
 		if read != nil {
 			read(i)
 		}
-		as(i)
-	}
-}
-
-// shownAs shows of an instance how much the watch may ask it: not for a while, or less than usual. Either says nothing of the instance's
-// own state, which may be well.
-func shownAs(ask bool, why string) func(*watch.Instance) {
-	return func(i *watch.Instance) {
-		switch {
-		case !ask:
-			i.State, i.Why = watch.Paused, why
-		case why != "":
-			i.State, i.Why = watch.Reduced, why
+		if why != "" { // which says nothing of the instance's own state, which may be well
+			i.State, i.Why = spared, why
 		}
 	}
 }

@@ -3,14 +3,13 @@ package collect
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"plimsoll/watch"
 )
 
-// Cassandra reads a node of Cassandra from its virtual tables, of the keyspace system_views. It asks every second for its pools of
-// threads and every ten seconds for the rest. A node that has no such tables, as ScyllaDB's, is read from the metrics that it shows at its address.
+// Cassandra reads a node of Cassandra from its virtual tables, of the keyspace system_views. It asks every second for its pools of threads and
+// every ten seconds for the rest. Up to two of the sessions that dial opens are open at a time; they are to share connections. A node that has no such tables, as ScyllaDB's, is read from the metrics that it shows at its address.
 func Cassandra(dial Dial, address string, cores int) []watch.Collector {
 	m := &meter{}
 	s := &server{meter: m, breaker: breaker{meter: m, slow: slowOnJava}, cores: cores}
@@ -43,17 +42,19 @@ func (c *cassandra) Collect(ctx context.Context, level watch.Level, now time.Tim
 	ctx, cancel := context.WithTimeout(ctx, hangs)
 	defer cancel()
 	may, ask, why := c.breaker.allowed(now, level)
+	spared := c.breaker.spares(now)
 	if ask {
 		r, err = c.read(ctx, may, now)
 	} else {
 		r.Asked, err = c.contact(ctx, now, answers, &c.breaker)
 	}
-	led(&r, now, level, may, ask, why, err)
+	led(&r, now, level, may, ask, why, spared, err)
 	return r, refusal(err)
 }
 
 func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
 	var r watch.Reading
+	c.askAgain(c.link, level)
 	if err := c.open(ctx); err != nil {
 		return r, err
 	}
@@ -68,9 +69,7 @@ func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) 
 		}
 	}
 	r.Show = func(i *watch.Instance) {
-		watching := c.watching()
-		watching.Connections, watching.Lacks = 1, union(watching.Lacks, i.Watching.Lacks) // what was found by the others that read it stays
-		i.Cores, i.Watching = c.cores, watching
+		i.Cores, i.Watching = c.cores, c.watching()
 		if c.lacking(virtualTables) {
 			return // what it shows is in its metrics
 		}
@@ -84,13 +83,6 @@ func (c *cassandra) read(ctx context.Context, level watch.Level, now time.Time) 
 	}
 	c.breaker.judge(now)
 	return r, nil
-}
-
-// union is what stands in one of two lists, in order. Neither is changed: a picture may have it.
-func union(one, other []string) []string {
-	all := slices.Concat(one, other)
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // classOfPool is the class of wait of the tasks of a pool that serves requests; "" of others.

@@ -12,7 +12,7 @@ import (
 	"plimsoll/watch"
 )
 
-// ringChanges follows what people change of a node of a ring: its settings and peers, keyspaces and tables. It has a connection of its own for a
+// ringChanges follows what people change of a node of a ring: its settings and peers, keyspaces and tables. It has a session of its own for a
 // moment each minute, so that a schema of thousands of tables holds up nothing. Cassandra and ScyllaDB keep most of it in the same tables, and
 // rows are read as JSON, whose types need no knowledge of the version.
 type ringChanges struct {
@@ -45,6 +45,7 @@ func (c *ringChanges) Collect(ctx context.Context, level watch.Level, now time.T
 		r.Missed = level
 		return r, nil
 	}
+	c.askAgain(c.link, level)
 	defer func() { _ = c.close() }() // until the next minute
 	if err := c.open(ctx); err != nil {
 		return r, err
@@ -63,7 +64,7 @@ type asked struct{ table, text string }
 
 // The same is in another table where a node is of ScyllaDB, or of Cassandra before 4.0.
 var (
-	ofSettings = []asked{{settings, "SELECT name, value FROM " + settings}, {"system.config", "SELECT name, value FROM system.config"}}
+	ofSettings = []asked{{"system_views.settings", "SELECT name, value FROM system_views.settings"}, {"system.config", "SELECT name, value FROM system.config"}}
 	ofPeers    = []asked{
 		{"system.peers_v2", "SELECT JSON peer, peer_port, data_center, rack FROM system.peers_v2"},
 		{"system.peers", "SELECT JSON peer, data_center, rack FROM system.peers"},
@@ -145,6 +146,7 @@ func (c *ringChanges) setup(ctx context.Context, now time.Time, r *watch.Reading
 		for row := range rows.Rows {
 			all[text(rows.At(row, 0))] = text(rows.At(row, 1))
 		}
+		c.keepsDataIn(firstFolder(all[dataFolders]))
 		for _, change := range c.settings.turn(now, all) {
 			r.Changes = append(r.Changes, withoutSecrets(change))
 		}

@@ -42,7 +42,7 @@ func TestCassandra(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := CassandraDisk(dial, machine).Collect(t.Context(), watch.Minute, time.Now()); err != nil || len(r.Samples) != 2 || r.Samples[1].Value <= 0 {
+	if r, err := Disk(w.readers, machine).Collect(t.Context(), watch.Minute, time.Now()); err != nil || len(r.Samples) != 2 || r.Samples[1].Value <= 0 {
 		t.Errorf("the disk: %+v, %v", r.Samples, err)
 	}
 	for _, name := range []string{"plimsoll_cores", "cassandra_pending_compactions", "cassandra_active_tasks ReadStage", "cassandra_hinted_endpoints", "cassandra_clients", "cassandra_requests_total test t write"} {

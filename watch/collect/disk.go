@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/engine"
 	"plimsoll/infra"
 	"plimsoll/watch"
 )
@@ -18,29 +17,23 @@ type Runner interface {
 	Run(ctx context.Context, c infra.Command) (infra.Output, error)
 }
 
-// Disk reads once a minute how much room there is where a server of MySQL or MariaDB keeps its data, on its machine. Where that is, the
-// server is asked once.
-func Disk(dial Dial, on Runner) watch.Collector {
-	return &disk{dial: dial, on: on, where: "SELECT @@datadir"}
+// Disk reads once a minute how much room there is where a server keeps its data, on its machine. Where that is, one of the collectors beside it
+// finds among what it reads anyway: no connection is opened for it. nil: none of them finds it.
+func Disk(beside []watch.Collector, on Runner) watch.Collector {
+	for _, c := range beside {
+		switch c := c.(type) {
+		case *quick:
+			return &disk{of: c.server, on: on}
+		case *cassandra:
+			return &disk{of: c.server, on: on}
+		}
+	}
+	return nil
 }
-
-// CassandraDisk is Disk for a node of Cassandra. Of several folders it reads the first. ScyllaDB has its settings in another table. A node
-// without either is asked once, and the first is listed under what it lacks.
-func CassandraDisk(dial Dial, on Runner) watch.Collector {
-	const named = " WHERE name = 'data_file_directories'"
-	return &disk{dial: dial, on: on, table: settings, where: "SELECT value FROM " + settings + named, otherwise: "SELECT value FROM system.config" + named}
-}
-
-const settings = "system_views.settings"
 
 type disk struct {
-	dial      Dial
-	on        Runner
-	where     string // asks for the folder
-	table     string // of which it asks; "" for a question that every server can answer
-	otherwise string // asks a server that does not show the table; ""
-	folder    string
-	lacks     bool // the server shows neither
+	of *server
+	on Runner
 }
 
 var _ watch.Collector = (*disk)(nil)
@@ -56,19 +49,18 @@ func (d *disk) Close() error {
 // Collect implements watch.Collector.
 func (d *disk) Collect(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
 	var r watch.Reading
-	if level >= watch.Minute && d.folder == "" && !d.lacks {
-		if err := d.ask(ctx); err != nil {
-			return r, err
-		}
-	}
-	if d.lacks {
-		r.Show = func(i *watch.Instance) { i.Watching.Lacks = union(i.Watching.Lacks, []string{d.table}) }
-		return r, nil
-	}
 	if level < watch.Minute {
 		return r, nil
 	}
-	total, free, err := room(ctx, d.on, d.folder)
+	folder := d.of.dataFolder()
+	if folder == "" { // the others have not found it yet
+		r.Missed = level
+		return r, nil
+	}
+	if !strings.HasPrefix(folder, "/") {
+		return r, fmt.Errorf("the data directory is %q, which is not a path", folder)
+	}
+	total, free, err := room(ctx, d.on, folder)
 	if err != nil {
 		return r, err
 	}
@@ -85,35 +77,17 @@ func (d *disk) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	return r, nil
 }
 
-func (d *disk) ask(ctx context.Context) error {
-	s, err := d.dial(ctx)
-	if err != nil {
-		return err
+// dataFolders is the setting of a node of Cassandra, and of ScyllaDB, that names where it keeps its data.
+const dataFolders = "data_file_directories"
+
+// firstFolder is the first of several, as Cassandra writes them; ScyllaDB quotes each.
+func firstFolder(shown string) string {
+	list, is := strings.CutPrefix(shown, "[")
+	if !is {
+		return shown
 	}
-	defer func() { _ = s.Close() }() // it was asked once
-	rows := engine.Result{Keep: true}
-	err = s.Exec(ctx, d.where, &rows)
-	if err != nil && lasting(err) && d.otherwise != "" {
-		rows = engine.Result{Keep: true}
-		err = s.Exec(ctx, d.otherwise, &rows)
-	}
-	if err != nil {
-		if d.lacks = d.table != "" && lasting(err); d.lacks {
-			return nil
-		}
-		return fmt.Errorf("read the data directory: %w", err)
-	}
-	if rows.Rows == 1 {
-		d.folder = text(rows.At(0, 0))
-	}
-	if list, is := strings.CutPrefix(d.folder, "["); is { // as Cassandra writes several; ScyllaDB quotes each
-		d.folder, _, _ = strings.Cut(strings.TrimSuffix(list, "]"), ",")
-		d.folder = strings.Trim(d.folder, `"`)
-	}
-	if !strings.HasPrefix(d.folder, "/") {
-		return fmt.Errorf("the data directory is %q, which is not a path", d.folder)
-	}
-	return nil
+	folder, _, _ := strings.Cut(strings.TrimSuffix(list, "]"), ",")
+	return strings.Trim(folder, `"`)
 }
 
 // room asks df, in POSIX' own form, for the size of a file system and for what of it is left to who is not root, in bytes.

@@ -3,7 +3,6 @@ package collect
 import (
 	"context"
 	"math"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,29 +14,19 @@ import (
 	"plimsoll/watch"
 )
 
-// dataIn is a session of a server whose data lies in a folder.
-type dataIn struct {
-	engine.Session
-	folder string
-	asked  *int
-}
-
-func (d dataIn) Close() error { return nil }
-func (d dataIn) Exec(_ context.Context, _ string, r *engine.Result) error {
-	*d.asked++
-	r.Rows, r.Values = 1, []engine.Value{{Kind: engine.Text, Data: []byte(d.folder)}}
-	return nil
-}
-
 func TestTheRoomWhereTheDataLies(t *testing.T) {
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, asked := t.TempDir(), 0
-	c := Disk(func(context.Context) (engine.Session, error) { return dataIn{folder: folder, asked: &asked}, nil }, m)
-	if r, err := c.Collect(t.Context(), watch.TenSeconds, time.Now()); err != nil || len(r.Samples) > 0 || asked > 0 {
-		t.Errorf("every ten seconds: %+v, %v", r.Samples, err)
+	beside := MySQL(nil, 0)
+	folder, c := t.TempDir(), Disk(beside, m)
+	if r, err := c.Collect(t.Context(), watch.TenMinutes, time.Now()); err != nil || len(r.Samples) > 0 || r.Missed != watch.TenMinutes {
+		t.Errorf("before it is known where the data lies: %+v, %v", r, err)
+	}
+	beside[0].(*quick).keepsDataIn(folder)
+	if r, err := c.Collect(t.Context(), watch.TenSeconds, time.Now()); err != nil || len(r.Samples) > 0 || r.Missed != watch.Second {
+		t.Errorf("every ten seconds: %+v, %v", r, err)
 	}
 	var i watch.Instance
 	for range 2 {
@@ -56,94 +45,81 @@ func TestTheRoomWhereTheDataLies(t *testing.T) {
 	if total, free := float64(truth.Blocks)*float64(truth.Bsize), float64(truth.Bavail)*float64(truth.Bsize); math.Abs(*i.Disk.Total-total) > 0.01*total || math.Abs(*i.Disk.Free-free) > 0.05*total || *i.Disk.Data != 42 {
 		t.Errorf("%g of %g, want %g of %g", *i.Disk.Free, *i.Disk.Total, free, total)
 	}
-	if asked != 1 {
-		t.Errorf("where the data lies was asked %d times", asked)
+	beside[0].(*quick).keepsDataIn("data")
+	if _, err := c.Collect(t.Context(), watch.Minute, time.Now()); err == nil || !strings.Contains(err.Error(), "not a path") {
+		t.Errorf("of a folder without a path: %v", err)
+	}
+	if Disk(nil, m) != nil {
+		t.Error("a disk of an instance that nobody reads is read")
 	}
 }
 
-// A node of Cassandra has a list of folders: the first is looked at.
+// A node of Cassandra has a list of folders: the first is looked at. ScyllaDB's is in another table. It stands among the settings that are read anyway:
+// no question and no session is for it alone.
 func TestTheRoomWhereANodeKeepsItsData(t *testing.T) {
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, asked := t.TempDir(), 0
-	for _, shown := range []string{"[" + folder + "]", "[" + folder + ", /nowhere/data]", `["` + folder + `"]`, `["` + folder + `", "/nowhere/data"]`} { // the last two as ScyllaDB
-		c := CassandraDisk(func(context.Context) (engine.Session, error) { return dataIn{folder: shown, asked: &asked}, nil }, m)
+	folder := t.TempDir()
+	for shown, settings := range map[string]string{
+		"[" + folder + "]": ofSettings[0].text, "[" + folder + ", /nowhere/data]": ofSettings[0].text, `["` + folder + `"]`: ofSettings[1].text, `["` + folder + `", "/nowhere/data"]`: ofSettings[1].text,
+	} {
+		opened := 0
+		readers := Cassandra(func(context.Context) (engine.Session, error) {
+			opened++
+			return answering{rows: map[string][][]string{settings: {{"cluster_name", "ring"}, {dataFolders, shown}}}}, nil
+		}, "127.0.0.1:1", 0)
+		c := Disk(readers, m)
+		if _, err := readers[2].Collect(t.Context(), watch.Minute, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		r, err := c.Collect(t.Context(), watch.Minute, time.Now())
-		if err != nil || len(r.Samples) != 2 || r.Samples[0].Value <= 0 {
-			t.Errorf("%s: %+v, %v", shown, r.Samples, err)
+		if err != nil || len(r.Samples) != 2 || r.Samples[0].Value <= 0 || opened != 1 {
+			t.Errorf("%s: %+v, %v, %d sessions", shown, r.Samples, err, opened)
 		}
 	}
 }
 
-// without is a session of a node that has no table of settings.
-type without struct {
-	dataIn
-	err error
-}
-
-func (w without) Exec(context.Context, string, *engine.Result) error {
-	*w.asked++
-	return w.err
-}
-
-// ScyllaDB's folder is in another table.
-func TestTheRoomOfANodeOfScyllaDB(t *testing.T) {
-	m, err := local.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := 0
-	c := CassandraDisk(func(context.Context) (engine.Session, error) {
-		return elsewhere{dataIn{folder: `["` + t.TempDir() + `"]`, asked: &asked}}, nil
-	}, m)
-	if r, err := c.Collect(t.Context(), watch.Minute, time.Now()); err != nil || len(r.Samples) != 2 || r.Samples[1].Value <= 0 || asked != 1 {
-		t.Errorf("%+v, %v, asked %d times", r.Samples, err, asked)
-	}
-}
-
-// elsewhere is a session of a node that has its settings in system.config.
-type elsewhere struct{ dataIn }
-
-func (e elsewhere) Exec(ctx context.Context, text string, r *engine.Result) error {
-	if !strings.Contains(text, "FROM system.config WHERE") {
-		return &engine.Error{Kind: engine.Missing, Text: "unconfigured table settings"}
-	}
-	return e.dataIn.Exec(ctx, text, r)
-}
-
-// A node that has no such table is asked once; one that does not answer is asked again.
+// A node without such tables is asked for them once; of one that does not answer they are asked again.
 func TestANodeWithoutSettingsIsAskedOnce(t *testing.T) {
 	m, err := local.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, want := range map[engine.Class]int{engine.Missing: 1, engine.Timeout: 3} { // sessions
-		asked, opened := 0, 0
-		c := CassandraDisk(func(context.Context) (engine.Session, error) {
-			opened++
-			return without{dataIn{asked: &asked}, &engine.Error{Kind: kind, Text: "unconfigured table settings"}}, nil
-		}, m)
-		i := watch.Instance{Watching: watch.Watching{Lacks: []string{virtualTables}}}
-		for _, level := range []watch.Level{watch.Minute, watch.Second, watch.Minute, watch.TenMinutes} {
-			r, err := c.Collect(t.Context(), level, time.Now())
-			if (err != nil) != (kind == engine.Timeout && level >= watch.Minute) || len(r.Samples) > 0 {
-				t.Errorf("%s: %+v, %v", kind, r.Samples, err)
+	for kind, want := range map[engine.Class]int{engine.Missing: 1, engine.Timeout: 3} {
+		asked := map[string]int{}
+		readers := Cassandra(func(context.Context) (engine.Session, error) {
+			return refusing{asked: asked, err: &engine.Error{Kind: kind, Text: "unconfigured table settings"}}, nil
+		}, "127.0.0.1:1", 0)
+		c := Disk(readers, m)
+		for range 3 {
+			if _, err := readers[2].Collect(t.Context(), watch.Minute, time.Now()); (err != nil) != (kind == engine.Timeout) {
+				t.Errorf("%s: %v", kind, err)
 			}
-			if r.Show != nil {
-				r.Show(&i)
+			if r, err := c.Collect(t.Context(), watch.Minute, time.Now()); err != nil || len(r.Samples) > 0 || r.Missed != watch.Minute {
+				t.Errorf("%s: %+v, %v", kind, r, err)
 			}
 		}
-		lacks := []string{virtualTables}
-		if kind == engine.Missing {
-			lacks = []string{settings, virtualTables}
-		}
-		if questions := map[engine.Class]int{engine.Missing: 2, engine.Timeout: 3}[kind]; asked != questions || opened != want || !slices.Equal(i.Watching.Lacks, lacks) {
-			t.Errorf("%s: it was asked %d times in %d sessions, want %d, and lacks %v", kind, asked, opened, want, i.Watching.Lacks)
+		if lacks := readers[0].(*cassandra).lacking(ofSettings[0].table); asked[ofSettings[0].text] != want || lacks != (kind == engine.Missing) {
+			t.Errorf("%s: it was asked %v, want %d times; it lacks them: %v", kind, asked, want, lacks)
 		}
 	}
 }
+
+// refusing answers every question with the same error, and counts the questions.
+type refusing struct {
+	engine.Session
+	asked map[string]int
+	err   error
+}
+
+func (r refusing) Exec(_ context.Context, text string, _ *engine.Result) error {
+	r.asked[text]++
+	return r.err
+}
+
+func (refusing) Close() error { return nil }
 
 // says is a machine whose df says something.
 type says string

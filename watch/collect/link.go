@@ -1,5 +1,5 @@
 // Package collect reads instances over their own protocols, at little cost to them: at most two connections each, a limit on the
-// server for every query, and a breaker that stops asking a server that is slow to answer or in distress.
+// server for every query, and a breaker that stops asking a server that is slow to answer or in distress, and then looks whether it still is.
 //
 // What an instance has is found out by asking it once, never by its version.
 package collect
@@ -26,7 +26,9 @@ type link struct {
 	meter   *meter
 	number  string // the server's number for the connection
 	result  engine.Result
-	touched time.Time // when an instance that is not polled last answered
+	asks    *questions // that were asked over it; nil: nobody wants to know
+	denied  bool       // a question was, for want of a grant
+	touched time.Time  // when an instance that is not polled last answered
 }
 
 // open makes sure that there is a connection.
@@ -88,6 +90,7 @@ func (l *link) contact(ctx context.Context, now time.Time, question string, b *b
 
 // rows asks for rows, which are valid until the next call.
 func (l *link) rows(ctx context.Context, text string) (*engine.Result, error) {
+	l.asks.note(text)
 	l.result.Keep = true
 	err := l.timed(func() error {
 		if l.session == nil {
@@ -100,6 +103,12 @@ func (l *link) rows(ctx context.Context, text string) (*engine.Result, error) {
 
 // table asks for rows by the names of their columns; NULL is left out.
 func (l *link) table(ctx context.Context, text string) (rows []map[string]string, err error) {
+	l.asks.note(text)
+	return l.foreign(ctx, text)
+}
+
+// foreign is table for a text that is not the watch's own.
+func (l *link) foreign(ctx context.Context, text string) (rows []map[string]string, err error) {
 	if l.session == nil {
 		return nil, errGone
 	}
@@ -129,6 +138,7 @@ func (l *link) timed(ask func() error) error {
 	begun := time.Now()
 	err := ask()
 	l.meter.took(time.Since(begun))
+	l.denied = l.denied || engine.ClassOf(err) == engine.Denied
 	if lost(err) {
 		_ = l.close() // it is gone
 	}

@@ -2,6 +2,8 @@ package collect
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,11 +16,11 @@ import (
 // MySQL reads a server that speaks MySQL's language: MySQL, MariaDB, RDS, Aurora. Its two collectors have a connection each: one
 // for what is read every second and every ten, one for what takes longer.
 func MySQL(dial Dial, cores int, queries ...Query) []watch.Collector {
-	m := &meter{}
+	m, asks := &meter{}, &questions{}
 	s := &server{meter: m, breaker: breaker{meter: m}, cores: cores}
-	quick := &quick{server: s, sources: follower{kind: "topology"}, link: &link{dial: dial, meter: m, greet: s.greet}}
+	quick := &quick{server: s, sources: follower{kind: "topology"}, link: &link{dial: dial, meter: m, greet: s.greet, asks: asks}}
 	slow := &slow{
-		server: s, link: &link{dial: dial, meter: &meter{}, greet: s.greet},
+		server: s, link: &link{dial: dial, meter: &meter{}, greet: s.greet, asks: asks},
 		own: own{queries: queries}, settings: follower{kind: "setting"}, schema: follower{kind: "schema"}, sizes: sizes{least: leastGrowth},
 	}
 	return []watch.Collector{quick, slow}
@@ -33,7 +35,22 @@ type server struct {
 	cores   int
 	numbers map[string]bool // of our connections
 	lacks   map[string]bool // asked once: the server does not show it
+	denied  map[string]bool // of these, what it does not show to this account
 	notes   []watch.Finding // of the connection that is not quick
+	folder  string          // of its data; "": not known yet
+}
+
+// keepsDataIn notes where the server keeps its data.
+func (s *server) keepsDataIn(folder string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.folder = folder
+}
+
+func (s *server) dataFolder() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.folder
 }
 
 // greet says to a server how it may treat our connection. Each server knows some of it.
@@ -84,7 +101,29 @@ func (s *server) lack(what string, err error) bool {
 		s.lacks = map[string]bool{}
 	}
 	s.lacks[what] = true
+	if engine.ClassOf(err) == engine.Denied {
+		if s.denied == nil {
+			s.denied = map[string]bool{}
+		}
+		s.denied[what] = true
+	}
 	return true
+}
+
+// askAgain has what the account was denied asked again every ten minutes: it may have been granted since. Some grants count for new connections
+// only, so it closes the one over which something was denied.
+func (s *server) askAgain(l *link, level watch.Level) {
+	if level < watch.TenMinutes || !l.denied {
+		return
+	}
+	l.denied = false
+	_ = l.close() // there will be another
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for what := range s.denied {
+		delete(s.lacks, what)
+	}
+	s.denied = nil
 }
 
 // hide notes what the server does not show, or shows again, as it is set.
@@ -138,9 +177,7 @@ func (s *server) watching() watch.Watching {
 	w := watch.Watching{Connections: 2, Queries: s.meter.rate(), P95: p95.Seconds()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for what := range s.lacks {
-		w.Lacks = append(w.Lacks, what)
-	}
+	w.Lacks = slices.Sorted(maps.Keys(s.lacks))
 	return w
 }
 

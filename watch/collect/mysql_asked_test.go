@@ -2,11 +2,13 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/internal/labtest"
 	"plimsoll/watch"
 )
 
@@ -145,4 +147,86 @@ func (w *watched) openForLong() {
 		w.t.Errorf("the session with the open transaction: %+v", w.seen.Sessions)
 	}
 	exec(reader, "ROLLBACK")
+}
+
+// ownQuestions looks for what the watch itself asks among the statements by load, where others ask a server for the same tables.
+func (w *watched) ownQuestions(counted bool) {
+	if !counted {
+		return
+	}
+	other, err := w.db.Session(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer other.Close()
+	const theirs = "SELECT MAX(THREAD_ID), SLEEP(0.2) FROM performance_schema.threads"
+	for range 2 {
+		for range 3 {
+			if err := other.Exec(w.t.Context(), theirs, nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		w.read(watch.TenMinutes)
+		w.read(watch.Second)
+	}
+	seen := false
+	for _, st := range w.seen.Statements {
+		text := strings.ToLower(st.Text)
+		if strings.Contains(text, "max (") || strings.Contains(text, "max(") {
+			seen = seen || strings.Contains(text, "sleep")
+			continue
+		}
+		for _, own := range []string{"performance_schema", "information_schema", "variable_name", "innodb_trx"} {
+			if strings.Contains(text, own) {
+				w.t.Errorf("the watch's own question is among the statements by load: %s", st.Text)
+			}
+		}
+	}
+	if !seen {
+		w.t.Errorf("what others ask is not among the statements by load: %+v", w.seen.Statements)
+	}
+}
+
+// granted has an account get a grant that it lacked. It is asked for it again ten minutes later, and not before.
+func (w *watched) granted() {
+	labtest.Ask(w.t, w.db, "CREATE USER little IDENTIFIED BY 'pw'")
+	target := w.db.Target
+	target.User, target.Password, target.Namespace = "little", "pw", ""
+	readers := MySQL(func(ctx context.Context) (engine.Session, error) {
+		return w.db.Engine.(engine.Dialer).Dial(ctx, target)
+	}, 0)
+	readers[0].(*quick).breaker.slow = time.Minute
+	defer func() {
+		for _, c := range readers {
+			_ = c.Close() // the server ends with the test
+		}
+	}()
+	lacks := func(level watch.Level) []string {
+		var i watch.Instance
+		for _, c := range readers {
+			r, err := c.Collect(w.t.Context(), level, time.Now())
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if r.Show != nil {
+				r.Show(&i)
+			}
+		}
+		r, err := readers[0].Collect(w.t.Context(), watch.Second, time.Now())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		r.Show(&i)
+		return i.Watching.Lacks
+	}
+	if l := lacks(watch.TenMinutes); !slices.Contains(l, transactionTable) {
+		w.t.Fatalf("without a grant it lacks %v", l)
+	}
+	labtest.Ask(w.t, w.db, "GRANT PROCESS ON *.* TO little")
+	if l := lacks(watch.TenSeconds); !slices.Contains(l, transactionTable) {
+		w.t.Errorf("it was asked again at once, and lacks %v", l)
+	}
+	if l := lacks(watch.TenMinutes); slices.Contains(l, transactionTable) {
+		w.t.Errorf("ten minutes after the grant it lacks %v", l)
+	}
 }

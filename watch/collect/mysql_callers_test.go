@@ -23,11 +23,12 @@ func (silent) Table(context.Context, string) ([]map[string]string, error) { retu
 
 func (silent) Close() error { return nil }
 
-// Of a server in distress only what is due each second is read. Whose load it is needs no query, and is written of each ten samples all the same.
+// Of a server in distress only what is due each second is read, where a run attends it. Whose load it is needs no query, and is written of each ten samples all the same.
 func TestLoadByAccountOfAServerInDistress(t *testing.T) {
 	q := MySQL(func(context.Context) (engine.Session, error) { return silent{}, nil }, 1)[0].(*quick)
 	q.link.greet = func(context.Context, *link) error { return nil }
 	q.breaker.slow = time.Minute
+	Attend([]watch.Collector{q})
 	begin := time.Now()
 	readings, at := 0, 0
 	for second := range 60 {
@@ -36,7 +37,7 @@ func TestLoadByAccountOfAServerInDistress(t *testing.T) {
 			level = watch.TenSeconds
 		}
 		now := begin.Add(time.Duration(second) * time.Second)
-		q.breaker.strained(40*oneIf(second >= 30), 1)
+		q.breaker.strained(now, 40*oneIf(second >= 30), 1)
 		r, err := q.Collect(t.Context(), level, now)
 		if err != nil {
 			t.Fatal(err)

@@ -77,8 +77,12 @@ type load struct {
 
 // turn books a reading: the sum of all statements' time if the server counts it, else how many were seen.
 func (l *load) turn(now time.Time, sessions []session, t *total, counters *rates) {
-	if now.Sub(l.turned) > longestWindow { // of a server that was not polled, what was before is not now
+	gap, keep := now.Sub(l.turned), window
+	switch {
+	case gap > longestWindow: // of a server that was not polled, what was before is not now
 		l.history, l.sampled = nil, nil
+	case gap >= 2*time.Second: // of one in distress, which is looked at now and then, what was long before
+		keep = max(int(longestWindow/gap), 2)
 	}
 	l.turned = now
 	seen := map[string]float64{}
@@ -91,7 +95,7 @@ func (l *load) turn(now time.Time, sessions []session, t *total, counters *rates
 		seen["row lock"] += waiting
 	}
 	l.sampled = append(l.sampled, seen)
-	l.sampled = l.sampled[max(len(l.sampled)-window, 0):]
+	l.sampled = l.sampled[max(len(l.sampled)-keep, 0):]
 
 	by := seen
 	l.exact = t != nil
@@ -108,7 +112,7 @@ func (l *load) turn(now time.Time, sessions []session, t *total, counters *rates
 	}
 	l.latest = l.zeroed(by)
 	l.history = append(l.history, l.latest)
-	l.history = l.history[max(len(l.history)-window, 0):]
+	l.history = l.history[max(len(l.history)-keep, 0):]
 }
 
 // mostSkipped is how many readings in a row may contradict the one before them, until the latest counts as the first of a new time: the

@@ -48,12 +48,13 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 	ctx, cancel := context.WithTimeout(ctx, hangs)
 	defer cancel()
 	may, ask, why := q.breaker.allowed(now, level)
+	spared := q.breaker.spares(now)
 	if ask {
 		r, err = q.read(ctx, may, now)
 	} else {
 		r.Asked, err = q.contact(ctx, now, "SELECT 1", &q.breaker)
 	}
-	led(&r, now, level, may, ask, why, err)
+	led(&r, now, level, may, ask, why, spared, err)
 	if r.Asked != watch.Nothing {
 		r.Add(now, "mysql_up", oneIf(err == nil))
 	}
@@ -62,6 +63,9 @@ func (q *quick) Collect(ctx context.Context, level watch.Level, now time.Time) (
 
 func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (watch.Reading, error) {
 	var r watch.Reading
+	if q.askAgain(q.link, level); q.session == nil {
+		q.shape.asked = false
+	}
 	if err := q.open(ctx); err != nil {
 		q.shape.asked = false
 		return r, err
@@ -79,7 +83,7 @@ func (q *quick) read(ctx context.Context, level watch.Level, now time.Time) (wat
 	}
 	addStatus(&r, now, status)
 	q.counters.turn(now, status)
-	q.breaker.strained(status["threads_running"], q.cores)
+	q.breaker.strained(now, status["threads_running"], q.cores)
 
 	var sessions []session
 	if sessions, err = q.sessions(ctx, level); err != nil && lost(err) {
@@ -174,7 +178,7 @@ func (q *quick) ask(ctx context.Context) error {
 		return nil
 	}
 	rows, err := q.table(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'aurora_version', 'performance_schema', "+
-		"'thread_pool_size', 'innodb_buffer_pool_size', 'innodb_page_size', 'log_bin', 'read_only')")
+		"'thread_pool_size', 'innodb_buffer_pool_size', 'innodb_page_size', 'log_bin', 'read_only', 'datadir')")
 	if err != nil {
 		return err
 	}
@@ -184,6 +188,7 @@ func (q *quick) ask(ctx context.Context) error {
 	}
 	i := &q.shape.instance
 	i.Product, i.Version = product(shown)
+	q.keepsDataIn(shown["datadir"])
 	if pool, ok := numeric(shown["innodb_buffer_pool_size"]); ok {
 		i.Memory = &watch.Memory{Pool: &pool}
 	}

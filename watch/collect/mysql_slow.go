@@ -49,6 +49,7 @@ func (s *slow) Collect(ctx context.Context, level watch.Level, now time.Time) (w
 	if level < watch.TenSeconds && len(due) == 0 {
 		return r, nil
 	}
+	s.askAgain(s.link, level)
 	if err := s.open(ctx); err != nil {
 		return r, err
 	}

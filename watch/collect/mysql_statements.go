@@ -158,6 +158,9 @@ FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT 
 	for row := range rows.Rows {
 		at := func(column int) float64 { v, _ := number(rows.At(row, column)); return v }
 		st := watch.Statement{Database: text(rows.At(row, 0)), Digest: text(rows.At(row, 1)), Text: text(rows.At(row, 2)), Source: "counters"}
+		if s.asks.has(st.Text) {
+			continue
+		}
 		latest[keyOf(st)], named[keyOf(st)] = digest{calls: at(3), seconds: at(4), rows: at(5), errors: at(6)}, st
 	}
 	full := rows.Rows == mostDigests
@@ -197,6 +200,9 @@ FROM performance_schema.events_statements_current WHERE END_EVENT_ID IS NULL AND
 	}
 	for row := range rows.Rows {
 		st := watch.Statement{Database: text(rows.At(row, 0)), Digest: text(rows.At(row, 1)), Text: text(rows.At(row, 2)), Source: "counters"}
+		if s.asks.has(st.Text) {
+			continue
+		}
 		key := keyOf(st)
 		if _, counted := named[key]; !counted {
 			named[key] = st

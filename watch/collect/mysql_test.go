@@ -8,12 +8,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"plimsoll/engine"
+	"plimsoll/infra/local"
 	"plimsoll/internal/labtest"
 	"plimsoll/lab"
 	"plimsoll/watch"
@@ -90,6 +92,8 @@ func TestMySQL(t *testing.T) {
 			t.Run("no temporary table on disk each second", func(t *testing.T) { w.t = t; w.nothingOnDisk() })
 			t.Run("a statement longer than the short list shows", func(t *testing.T) { w.t = t; w.longStatement() })
 			t.Run("dear digests are read every minute", func(t *testing.T) { w.t = t; w.dearDigests(s.source == "counters") })
+			t.Run("its own questions are no load", func(t *testing.T) { w.t = t; w.ownQuestions(s.source == "counters") })
+			t.Run("a grant counts without a restart", func(t *testing.T) { w.t = t; w.granted() })
 			t.Run("changes", func(t *testing.T) { w.t = t; w.change() })
 			t.Run("a table that grew suddenly", func(t *testing.T) { w.t = t; w.grown() })
 			t.Run("own SQL", func(t *testing.T) { w.t = t; w.ownSQL() })
@@ -550,10 +554,55 @@ func (w *watched) connections() {
 	if after := made(); after != before {
 		w.t.Errorf("connections were made in one reading of everything: %s before, %s after", before, after)
 	}
+	w.fromTheFirstMoment(made)
 	for _, name := range []string{"mysql_global_status_threads_running", "mysql_global_status_commands_total select", "mysql_global_status_buffer_pool_pages data"} {
 		if w.samples[name] == 0 {
 			w.t.Errorf("no %s, which mysqld_exporter has", name)
 		}
+	}
+}
+
+// fromTheFirstMoment counts the connections that are made to the server, by anybody, while one more watch begins, with that of the disk.
+func (w *watched) fromTheFirstMoment(made func() string) {
+	machine, err := local.New()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	number := func() int {
+		n, err := strconv.Atoi(made())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return n
+	}
+	before := number()
+	readers := MySQL(func(ctx context.Context) (engine.Session, error) {
+		return w.db.Engine.(engine.Dialer).Dial(ctx, w.db.Target)
+	}, 0, ownQueries...)
+	readers[0].(*quick).breaker.slow = time.Minute
+	readers = append(readers, Disk(readers, machine))
+	var disk *watch.Disk
+	for range 2 {
+		for _, c := range readers {
+			r, err := c.Collect(w.t.Context(), watch.TenMinutes, time.Now())
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if i := (watch.Instance{}); r.Show != nil {
+				if r.Show(&i); i.Disk != nil && i.Disk.Total != nil {
+					disk = i.Disk
+				}
+			}
+		}
+	}
+	if after := number(); after != before+2 {
+		w.t.Errorf("a watch has made %d connections", after-before)
+	}
+	if disk == nil || *disk.Total <= 0 {
+		w.t.Error("it does not know the disk")
+	}
+	for _, c := range readers {
+		_ = c.Close() // the server ends with the test
 	}
 }
 
@@ -594,29 +643,39 @@ func TestABreakerStopsWithinTwoSecondsAndTriesAgain(t *testing.T) {
 	}
 }
 
-func TestADistressedServerIsAskedForCountersAlone(t *testing.T) {
+func TestADistressedServerIsLookedAtEveryTenSeconds(t *testing.T) {
 	b := breaker{meter: &meter{}}
-	b.strained(40, 4)
-	if level, ask, why := b.allowed(time.Now(), watch.TenMinutes); !ask || level != watch.Second || !strings.Contains(why, "40 threads are running on 4 cores") {
-		t.Errorf("level %d, %v, %q", level, ask, why)
+	now := time.Now()
+	b.strained(now, 40, 4)
+	if _, ask, why := b.allowed(now.Add(9*time.Second), watch.TenMinutes); ask || !strings.Contains(why, "40 threads are running on 4 cores, so Plimsoll looks at this instance only every 10 s") {
+		t.Errorf("after nine seconds: %v, %q", ask, why)
 	}
-	b.strained(3, 4)
-	if level, _, _ := b.allowed(time.Now(), watch.TenMinutes); level != watch.TenMinutes {
+	if level, ask, why := b.allowed(now.Add(10*time.Second), watch.TenMinutes); !ask || level != watch.Second || why == "" {
+		t.Errorf("after ten seconds: level %d, %v, %q", level, ask, why)
+	}
+	b.strained(now.Add(10*time.Second), 3, 4)
+	if level, ask, _ := b.allowed(now.Add(11*time.Second), watch.TenMinutes); !ask || level != watch.TenMinutes {
 		t.Error("it is not asked again when it is calm")
 	}
 }
 
-// What the watch does less is not said of the instance: one that is polled less is asked every second and serves.
+// What the watch does less is not said of the instance: one that is polled less serves, and its figures are of the last ten seconds.
 func TestAPollingThatIsReducedIsNotAPausedInstance(t *testing.T) {
+	now := time.Now()
 	for _, c := range []struct {
-		ask  bool
-		why  string
-		want watch.State
-	}{{true, "", watch.Up}, {true, "40 threads are running on 4 cores", watch.Reduced}, {false, "its own queries took 80 ms", watch.Paused}} {
+		running float64
+		until   time.Time
+		want    watch.State
+	}{{3, time.Time{}, watch.Up}, {40, time.Time{}, watch.Reduced}, {40, now.Add(time.Minute), watch.Paused}, {3, now.Add(time.Minute), watch.Paused}} {
+		b := breaker{meter: &meter{}, reason: "its own queries took 80 ms"}
+		b.strained(now, c.running, 4)
+		b.until = c.until
+		var r watch.Reading
+		may, ask, why := b.allowed(now, watch.Second)
+		led(&r, now, watch.Second, may, ask, why, b.spares(now), nil)
 		i := watch.Instance{State: watch.Up}
-		shownAs(c.ask, c.why)(&i)
-		if i.State != c.want || i.Why != c.why {
-			t.Errorf("asked %v, %q: %s, %q", c.ask, c.why, i.State, i.Why)
+		if r.Show(&i); i.State != c.want || i.Why != why || (i.Why == "") != (c.want == watch.Up) {
+			t.Errorf("%v threads, a pause until %s: %s, %q", c.running, c.until, i.State, i.Why)
 		}
 	}
 }

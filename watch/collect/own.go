@@ -159,7 +159,7 @@ func (s *slow) run(ctx context.Context, q Query, now time.Time, r *watch.Reading
 		return err
 	}
 	begun := time.Now()
-	rows, err := s.table(ctx, q.SQL)
+	rows, err := s.foreign(ctx, q.SQL)
 	r.Add(now, "plimsoll_own_query_seconds", time.Since(begun).Seconds(), "query", q.Name)
 	if lost(err) {
 		return err

@@ -185,8 +185,8 @@ func TestARefusedLoginIsNoDeath(t *testing.T) {
 	}
 }
 
-// A watch leaves a server alone within two seconds once that takes 80 ms for each answer, says so, and asks it again; of one on which forty threads run it reads
-// only what is read every second, and says so.
+// A watch leaves a server alone within two seconds once that takes 80 ms for each answer, or forty threads run on it, says so, and asks it again. Whether it answers is
+// asked on; one that is in distress is looked at every ten seconds.
 func TestAServerInTroubleIsSpared(t *testing.T) {
 	for name, c := range map[string]struct {
 		trouble func(*pretended)
@@ -211,8 +211,28 @@ func TestAServerInTroubleIsSpared(t *testing.T) {
 				}
 				p.asked = nil
 				time.Sleep(time.Second)
-				if name == "slow" && len(p.asked) > 1 {
-					t.Errorf("in the pause it is asked %q", p.asked)
+				if len(p.asked) > 1 || len(p.asked) == 1 && p.asked[0] != "SELECT 1" {
+					t.Errorf("it is asked %q", p.asked)
+				}
+				if name == "distress" {
+					time.Sleep(19 * time.Second)
+					looks, contacts := 0, 0
+					for _, text := range p.asked {
+						switch {
+						case text == "SELECT 1":
+							contacts++
+						case strings.Contains(text, "GLOBAL_STATUS"):
+							looks++
+						case !strings.Contains(text, "PROCESSLIST"): // what it waits for
+							t.Errorf("in distress it is asked %q", text)
+						}
+					}
+					if looks != 2 || contacts < 8 || contacts > 10 || len(p.asked) > 14 {
+						t.Errorf("in twenty seconds of distress it is looked at %d times, and asked %d times whether it answers: %q", looks, contacts, p.asked)
+					}
+					if i, _ := w.Instance("a/n1"); i.State != c.state || i.Age > 10 {
+						t.Errorf("it is %s, read %.0f s ago", i.State, i.Age)
+					}
 				}
 				p.takes, p.running = 0, 1
 				time.Sleep(10 * time.Second)
@@ -260,16 +280,57 @@ func TestOwnSQLWaitsForAServerInDistress(t *testing.T) {
 		return slices.ContainsFunc(p.asked, func(text string) bool { return strings.Contains(text, "AS orders") })
 	}
 	for what, begin := range map[string]func(){
-		"a pause": func() { s.breaker.until = now.Add(time.Minute) }, "distress": func() { s.breaker.until = time.Time{}; s.breaker.strained(40, 2) },
+		"a pause": func() { s.breaker.until = now.Add(time.Minute) }, "distress": func() { s.breaker.until = time.Time{}; s.breaker.strained(now, 40, 2) },
 	} {
 		begin()
 		if r, err := s.Collect(t.Context(), watch.TenMinutes, now); err != nil || r.Missed != watch.TenMinutes || len(p.asked) > 0 {
 			t.Errorf("in %s: missed level %d, %v, asked %q", what, r.Missed, err, p.asked)
 		}
 		s.breaker.until = time.Time{}
-		s.breaker.strained(0, 2)
+		s.breaker.strained(now, 0, 2)
 	}
 	if _, err := s.Collect(t.Context(), watch.Second, now); err != nil || !ran() {
 		t.Errorf("afterwards: %v, asked %q", err, p.asked)
+	}
+}
+
+// A run whose guardrails name series of a server in distress goes on to see it every second.
+func TestARunSeesAServerInDistress(t *testing.T) {
+	for attended, want := range map[bool]int{false: 1, true: 5} {
+		p := &pretended{running: 40}
+		readers := MySQL(p.dial, 2)
+		if attended {
+			Attend(readers)
+		}
+		now, looks := time.Now(), 0
+		for second := range 5 {
+			r, err := readers[0].Collect(t.Context(), watch.TenSeconds, now.Add(time.Duration(second)*time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			looks += map[bool]int{true: 1}[r.Asked == watch.Everything]
+		}
+		if looks != want {
+			t.Errorf("attended %v: it is read %d times in five seconds, want %d", attended, looks, want)
+		}
+	}
+}
+
+// What a server in distress waits for is the mean of its last looks, and not of the quiet minutes before them.
+func TestTheLoadOfAServerInDistressIsOfNow(t *testing.T) {
+	var l load
+	now := time.Now()
+	for second := range 30 {
+		l.turn(now.Add(time.Duration(second)*time.Second), nil, nil, &rates{})
+	}
+	busy := make([]session, 40)
+	for n := range busy {
+		busy[n].class = "row lock"
+	}
+	for look := range 2 {
+		l.turn(now.Add(30*time.Second+time.Duration(look)*lookEvery), busy, nil, &rates{})
+	}
+	if aas := l.picture().AAS; aas != 40 {
+		t.Errorf("the load is %g", aas)
 	}
 }

@@ -62,7 +62,7 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 	}))
 	defer shown.Close()
 	dial := func(context.Context) (engine.Session, error) { return withoutVirtualTables{}, nil }
-	readers := append(Cassandra(dial, "127.0.0.9:9042", 2), CassandraDisk(dial, nil))
+	readers := Cassandra(dial, "127.0.0.9:9042", 2)
 	metrics := readers[1].(*scylla)
 	if metrics.url != "http://127.0.0.9:9180/metrics" {
 		t.Errorf("it asks %s", metrics.url)
@@ -100,7 +100,7 @@ func TestScyllaDBIsReadFromItsMetrics(t *testing.T) {
 	}
 	w.told("version version")
 	w.readers = readers[:1]
-	if w.read(watch.Second); !slices.Contains(w.seen.Watching.Lacks, settings) || !slices.Contains(w.seen.Watching.Lacks, virtualTables) {
+	if w.read(watch.Second); !slices.Contains(w.seen.Watching.Lacks, ofSettings[0].table) || !slices.Contains(w.seen.Watching.Lacks, virtualTables) {
 		t.Errorf("it lacks %v", w.seen.Watching.Lacks)
 	}
 	text = "no metrics at all {"

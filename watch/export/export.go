@@ -143,7 +143,7 @@ const longestGap = 15 * time.Second
 func (x *exporter) statements(ctx context.Context, w *result.Writer) (result.Verdict, error) {
 	v := result.Verdict{
 		Verdict: analyze.Inconclusive, Reasons: []string{"recorded by a watch, without a question"}, Claims: []analyze.JudgedClaim{},
-		Trial: "watched " + x.o.Cluster, Question: "What did it do?", Cells: []result.Cell{},
+		Trial: "watched " + x.o.Cluster, Question: "What did it do?", Cells: []result.Cell{}, Watched: &result.Watched{Cluster: x.o.Cluster, Instances: x.names},
 	}
 	for _, matcher := range []string{`__name__="mysql_global_status_questions"`, `__name__="plimsoll_requests_total"`} {
 		lines, err := x.kept.Select(ctx, x.of(matcher), x.o.From, x.o.To)

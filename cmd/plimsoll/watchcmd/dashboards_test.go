@@ -26,6 +26,7 @@ import (
 	"plimsoll/lab"
 	"plimsoll/watch"
 	"plimsoll/watch/cloud"
+	"plimsoll/watch/collect"
 	"plimsoll/watch/settings"
 	"plimsoll/watch/storage"
 )
@@ -115,7 +116,7 @@ func (l *watchedLab) add(node string, target engine.Target, volume *storage.Volu
 	if err != nil {
 		l.Fatal(err)
 	}
-	if c := catalog.WatchDisk(target, machine); c != nil {
+	if c := collect.Disk(source.Collectors, machine); c != nil {
 		more = append(more, c)
 	}
 	source.Collectors, source.Volume = append(source.Collectors, more...), volume

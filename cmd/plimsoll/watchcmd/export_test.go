@@ -74,6 +74,12 @@ func TestWatchedStretchesAreCompared(t *testing.T) {
 	if got := r.Verdict.Cells[0].Figures[0].Estimate.Value; math.Abs(got-700) > 7 {
 		t.Errorf("%g statements a second", got)
 	}
+	if w := r.Verdict.Watched; w == nil || w.Cluster != "orders" || len(w.Instances) != 1 {
+		t.Errorf("it is not said to be recorded: %+v", w)
+	}
+	if all, err := result.List("."); err != nil || len(all) != 3 || all[0].Says() != result.Recorded {
+		t.Errorf("the results are listed as %+v, %v", all, err)
+	}
 	compare := func(a, b string) string {
 		var out bytes.Buffer
 		cmd := trialcmd.NewCompare(console.Streams{Out: &out, Err: io.Discard})

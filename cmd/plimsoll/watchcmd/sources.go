@@ -11,7 +11,6 @@ import (
 	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/console"
 	"plimsoll/cmd/plimsoll/home"
-	"plimsoll/engine"
 	"plimsoll/infra"
 	"plimsoll/infra/aws"
 	"plimsoll/internal/document"
@@ -161,7 +160,7 @@ func inventorySources(ctx context.Context, name string, c inventory.Cluster, dep
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
 		if on := machineOf(c, n, deps); on != nil {
-			source = withDisk(source, c.Target(n, password), on)
+			source = withDisk(source, on)
 			if reach, _ := c.MachineOf(n); reach.Pod == "" { // which sees the arrays of a machine that is not its own
 				if source, err = withSuperDisks(source, on, deps); err != nil {
 					return nil, err
@@ -193,8 +192,8 @@ func machineOf(c inventory.Cluster, n inventory.Node, deps lab.Deps) infra.Machi
 }
 
 // withDisk adds the room where an instance keeps its data to what is read of it.
-func withDisk(s watch.Source, t engine.Target, on collect.Runner) watch.Source {
-	if c := catalog.WatchDisk(t, on); c != nil {
+func withDisk(s watch.Source, on collect.Runner) watch.Source {
+	if c := collect.Disk(s.Collectors, on); c != nil {
 		s.Collectors = append(s.Collectors, c)
 	}
 	return s
@@ -232,7 +231,7 @@ func labSources(ctx context.Context, name, shown string, deps lab.Deps, queries 
 			return nil, err
 		}
 		on := cluster.Server(n.Name).Machine()
-		source = withDisk(source, target, on)
+		source = withDisk(source, on)
 		if on.Name() != deps.Machine.Name() { // whose arrays are a person's own
 			if source, err = withSuperDisks(source, on, deps); err != nil {
 				return nil, err
