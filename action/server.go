@@ -211,7 +211,7 @@ const primaryFact = "primary"
 // ending is the finding before a server is ended: an undo must know whether it was the primary.
 func (s onServer) ending(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	f, err := s.running(ctx, on, false)
-	if err == nil && f.State == Needed && on.Leads(ctx, s.Node) {
+	if err == nil && f.State == Needed && on.Leads(ctx, s.Node) && !cluster.SpareOfNobody(ctx, on, s.Node) {
 		f.Observed[primaryFact] = true
 	}
 	return f, err

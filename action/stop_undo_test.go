@@ -102,3 +102,43 @@ func TestTheUndoOfAStopDoesNotStartASecondPrimary(t *testing.T) {
 		})
 	}
 }
+
+// A spare server takes writes and is no primary: its stop is taken back beside the primary. One that a node follows is not a spare any more.
+func TestTheUndoOfAStopStartsASpareServerAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		n2      *engine.ReplicationStatus
+		refused string
+	}{
+		"nobody follows it": {&engine.ReplicationStatus{ReadOnly: true, Sources: []engine.Source{{Address: "n1"}}}, ""},
+		"n2 follows it":     {&engine.ReplicationStatus{ReadOnly: true, Sources: []engine.Source{{Address: "n4"}}}, "n1 is the primary now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := playing{"n1": {}, "n2": c.n2, "n4": {}}
+			n4 := &stoppable{running: true}
+			node := func(name string) cluster.Node {
+				return cluster.Node{Name: name, Target: engine.Target{Addresses: []string{name}}}
+			}
+			spare := node("n4")
+			spare.Server = n4
+			on := &cluster.Cluster{
+				Name: "c", Engine: now, Spares: []cluster.Node{spare},
+				List: func(context.Context) ([]cluster.Node, error) { return []cluster.Node{node("n1"), node("n2")}, nil },
+			}
+			on.AskRoles()
+			defer func() { _ = on.Close() }()
+			task := actiontest.Task(t, action.Servers(), "server.stop", "node: n4")
+			found, err := task.Check(t.Context(), on.ReadOnly())
+			if err != nil || found.State != action.Needed {
+				t.Fatalf("found %+v, %v", found, err)
+			}
+			n4.running = false
+			if c.refused == "" {
+				now["n4"] = &engine.ReplicationStatus{ReadOnly: true} // as its option file has it
+			}
+			err = task.(action.Undoer).Undo(t.Context(), on, action.Call{Before: found.Observed, Resumed: true})
+			if c.refused == "" && (err != nil || !n4.running) || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) || n4.running) {
+				t.Errorf("undo: %v, running %v, want %q", err, n4.running, c.refused)
+			}
+		})
+	}
+}

@@ -231,7 +231,7 @@ func (d *connection) database(ctx context.Context, e engine.Engine, t engine.Tar
 		_, _ = d.db.Facts(ctx) // a connection that a restart has cut is found here, and made anew by the next question
 		return d.db, nil
 	}
-	db, err := e.Open(ctx, t)
+	db, err := engine.OpenWithOwnDefaults(ctx, e, t)
 	if err == nil {
 		d.db = db
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/engine"
@@ -91,6 +92,29 @@ func (s *Cluster) Leads(ctx context.Context, node string) bool {
 	}
 	is := partOf(ctx, s, node)
 	return is != nil && is.Primary()
+}
+
+// SpareOfNobody tells whether a node is a spare server that no node follows: it is no primary, though it takes writes.
+func SpareOfNobody(ctx context.Context, on *Cluster, node string) bool {
+	at := slices.IndexFunc(on.Spares, func(n Node) bool { return n.Name == node })
+	is := partOf(ctx, on, node)
+	if at < 0 || is == nil || is.Followers > 0 {
+		return false
+	}
+	nodes, err := on.List(ctx)
+	if err != nil {
+		return false
+	}
+	parts := map[string]*engine.ReplicationStatus{}
+	for _, n := range nodes {
+		if n.Name == node {
+			return false
+		}
+		if part := partOf(ctx, on, n.Name); part != nil {
+			parts[n.Name] = part
+		}
+	}
+	return !followedByOneOf(parts, on.Spares[at], is.ServerID)
 }
 
 // MayGo refuses to remove a server that is the primary, that others follow, or that a ring counts as a member.

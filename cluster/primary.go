@@ -264,7 +264,7 @@ func (r *roles) standing(ctx context.Context, n Node, db engine.Database) (*engi
 		}
 		_ = db.Close() // it does not answer
 	}
-	db, err := r.engine.Open(ctx, n.Target)
+	db, err := engine.OpenWithOwnDefaults(ctx, r.engine, n.Target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}

@@ -84,7 +84,7 @@ func (readOnlyGrower) Shrink(_ context.Context, node string) error {
 type readOnlyEngine struct{ engine.Engine }
 
 func (e readOnlyEngine) Open(ctx context.Context, t engine.Target) (engine.Database, error) {
-	db, err := e.Engine.Open(ctx, t)
+	db, err := engine.OpenWithOwnDefaults(ctx, e.Engine, t)
 	if err != nil {
 		return nil, err
 	}

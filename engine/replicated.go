@@ -33,6 +33,7 @@ type Source struct {
 	Channel   string // its name; "" is the usual one
 	Address   string // host:port
 	ServerID  string // as its own ReplicationStatus has it; "" or 0 while it was never reached
+	UUID      string // what no other server has, where the engine has such; "" while it was never reached
 	User      string
 	Receives  bool          // it is connected, and what it sends is taken
 	Applies   bool          // what was taken is applied

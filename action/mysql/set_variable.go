@@ -232,10 +232,68 @@ func (v *variable) Act(ctx context.Context, on *cluster.Cluster, c action.Call) 
 	if err := at.mayOpen(ctx, on, c, v.Value); err != nil {
 		return nil, err
 	}
-	if err := at.set(ctx, on, v.Persist, v.Value); err != nil {
+	if v.now() {
+		if err := setNow(ctx, on, at, c); err != nil {
+			return nil, err
+		}
+	}
+	if err := keepToo(ctx, on, at, v.Persist, v.Value); err != nil {
 		return nil, err
 	}
 	return at.shown(ctx, on)
+}
+
+// setNow sets the value in force. One with which the server lets Plimsoll in no more, such as require_secure_transport = ON where the connection has no
+// TLS, could not be taken back by anybody who comes later: it is put back by the session that is there still.
+func setNow(ctx context.Context, on *cluster.Cluster, v *variable, c action.Call) error {
+	if err := v.change(ctx, on, v.Value); err != nil {
+		return err
+	}
+	why := letsIn(ctx, on, v.Node)
+	before, noted := c.Before[valueFact].(string)
+	if why == nil || !noted || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	refusal := &hint.PermanentError{
+		Reason: fmt.Sprintf("with %s = %s %s does not serve a new connection of Plimsoll: %v", variableName(v.Name), v.Value, v.Node, why),
+		Advice: "change first how Plimsoll connects (docs/inventory.md), or what it may do there, so that it meets this value; others who connect like it would be shut out too",
+	}
+	if err := v.change(ctx, on, before); err != nil {
+		refusal.Reason += fmt.Sprintf("; and it could not be put back to %s: %v", v.told(before), err)
+		refusal.Advice = fmt.Sprintf("put it back by hand: SET GLOBAL %s = %s; %s", variableName(v.Name), v.told(before), refusal.Advice)
+		return refusal
+	}
+	refusal.Reason += "; it was put back to " + v.told(before)
+	return action.NothingDone{Err: refusal}
+}
+
+// letsIn tells why a server does not serve new connections as whoever comes later needs them: several at once, with all rows of what they ask for.
+func letsIn(ctx context.Context, on *cluster.Cluster, node string) (err error) {
+	n, err := on.Node(ctx, node)
+	if err != nil {
+		return err
+	}
+	db, err := engine.OpenWithOwnDefaults(ctx, on.Engine, engine.Alone(on.Engine, n.Target))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for range 3 {
+		session, err := db.Session(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = session.Close() }() // it was only to be had
+		const rows = "SELECT 1 UNION ALL SELECT 2"
+		got := engine.Result{Keep: true}
+		if err := session.Exec(ctx, rows, &got); err != nil {
+			return err
+		}
+		if got.Rows != 2 {
+			return fmt.Errorf("%s has %d rows there", rows, got.Rows)
+		}
+	}
+	return nil
 }
 
 // shown is what the server shows of the variable, as far as the step is about it.
@@ -291,20 +349,37 @@ func (v *variable) mayOpen(ctx context.Context, on *cluster.Cluster, c action.Ca
 }
 
 func (v *variable) set(ctx context.Context, on *cluster.Cluster, p persist, value string) error {
+	if p != persistOnly {
+		if err := v.change(ctx, on, value); err != nil {
+			return err
+		}
+	}
+	return keepToo(ctx, on, v, p, value)
+}
+
+// change sets the value in force.
+func (v *variable) change(ctx context.Context, on *cluster.Cluster, value string) error {
 	db, c, err := v.open(ctx, on)
 	if err != nil {
 		return err
 	}
-	if p != persistOnly {
-		var restart *engine.NeedsRestart
-		if err := c.Change(ctx, v.Name, value); errors.As(err, &restart) {
-			return v.refuseLive(ctx, on, db, restart)
-		} else if err != nil {
-			return err
-		}
+	var restart *engine.NeedsRestart
+	if err := c.Change(ctx, v.Name, value); errors.As(err, &restart) {
+		return v.refuseLive(ctx, on, db, restart)
+	} else if err != nil {
+		return err
 	}
+	return nil
+}
+
+// keepToo keeps the value for after a restart, if it is to be.
+func keepToo(ctx context.Context, on *cluster.Cluster, v *variable, p persist, value string) error {
 	if p == persistNo {
 		return nil
+	}
+	db, c, err := v.open(ctx, on)
+	if err != nil {
+		return err
 	}
 	// What the server understood, such as 512M, is kept in its own form.
 	if p == persistAlso {

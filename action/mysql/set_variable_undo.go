@@ -132,6 +132,14 @@ func (v *variable) putBackValue(ctx context.Context, on *cluster.Cluster, c acti
 	if !ok {
 		return nil
 	}
+	_, settings, err := v.open(ctx, on)
+	if err != nil {
+		return err
+	}
+	now, err := settings.Setting(ctx, v.Name)
+	if err != nil || settings.SameValue(v.Name, before, now) { // as when the server refused the act's value: it may refuse any
+		return err
+	}
 	if err := v.mayOpen(ctx, on, c, before); err != nil {
 		return err
 	}

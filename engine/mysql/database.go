@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"plimsoll/engine"
+	"plimsoll/engine/mysql/admin"
 )
 
 // database is a server, or the primary of several, with the questions that are asked of it beside the load.
@@ -15,15 +16,53 @@ type database struct {
 	*control            // of the primary, whichever that is
 	each     []*control // of each address of several
 	backlog  backlog
+	own      bool // sessions do not go by the server's defaults: UseOwnDefaults
 }
 
 var (
 	_ engine.Database        = (*database)(nil)
 	_ engine.ReadOnlyCapable = (*database)(nil)
+	_ engine.OwnDefaults     = (*database)(nil)
 )
 
+// UseOwnDefaults is for all sessions from now on. It is called before others know of the database.
+func (d *database) UseOwnDefaults(ctx context.Context) error {
+	d.own = true
+	for _, c := range append([]*control{d.control}, d.each...) {
+		open := c.open
+		c.open = func(ctx context.Context) (*session, error) { return withOwnDefaults(ctx, open) }
+	}
+	return d.control.use(ctx, func(s *session) error { return s.setOwnDefaults(ctx) })
+}
+
+func withOwnDefaults(ctx context.Context, open func(context.Context) (*session, error)) (*session, error) {
+	s, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.setOwnDefaults(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *session) setOwnDefaults(ctx context.Context) error {
+	if err := s.Exec(ctx, admin.OwnDefaults, nil); err != nil {
+		return fmt.Errorf("settings of its session: %w", err)
+	}
+	return nil
+}
+
+// session opens one on the server that takes writes.
+func (d *database) session(ctx context.Context) (*session, error) {
+	if d.own {
+		return withOwnDefaults(ctx, d.primary.session)
+	}
+	return d.primary.session(ctx)
+}
+
 func (d *database) Session(ctx context.Context) (engine.Session, error) {
-	s, err := d.primary.session(ctx)
+	s, err := d.session(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +71,7 @@ func (d *database) Session(ctx context.Context) (engine.Session, error) {
 
 // ReadOnlySession opens a session of which every transaction is read only, also those of single statements.
 func (d *database) ReadOnlySession(ctx context.Context) (engine.Session, error) {
-	s, err := d.primary.session(ctx)
+	s, err := d.session(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,9 @@ func (c *control) grants(ctx context.Context) (grants, error) {
 		who, err := one("SELECT CURRENT_USER()")
 		if err != nil {
 			return err
+		}
+		if len(who) == 0 { // sql_select_limit = 0 gives sessions no rows
+			return errors.New("the server answers SELECT CURRENT_USER() with no row")
 		}
 		g.account = accountName(who[0])
 		text := "SHOW GRANTS"

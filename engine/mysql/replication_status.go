@@ -94,7 +94,7 @@ func sourceOf(c admin.Channel) engine.Source {
 		return time.Duration(n * float64(time.Second))
 	}
 	return engine.Source{
-		Channel: c.Name, Address: c.Source, ServerID: c.SourceID, User: c.User, Receives: c.Receiving, Applies: c.Applying,
+		Channel: c.Name, Address: c.Source, ServerID: c.SourceID, UUID: c.SourceUUID, User: c.User, Receives: c.Receiving, Applies: c.Applying,
 		Trouble: c.Error, Code: c.Code, Behind: seconds(c.Lag), Delay: max(0, seconds(c.Delay)), Filter: c.Filter,
 		Automatic: c.GTID, Received: c.Received, Heard: c.Read.String() + " " + c.Heartbeats,
 	}

@@ -127,7 +127,10 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
 	}
 	for _, p := range all {
-		if p.name == w.From || p.name != w.To && p.is.ReadOnly || len(p.is.Sources) != 1 { // that of a replica which accepts writes was written by clients
+		if p.name == w.From || len(p.is.Sources) == 0 {
+			continue
+		}
+		if p.name != w.To && p.is.ReadOnly && followsOne(p.is) { // that of a replica which accepts writes was written by clients, that of one with several sources by whom is to be found out
 			continue
 		}
 		s, err := serverOf(ctx, on, p.name)
@@ -260,7 +263,7 @@ func (p *pickReplica) rejoin(cluster string) string {
 	return "plimsoll runbook run mysql/rejoin --cluster " + hint.Quoted(cluster) + " -i node=" + hint.Quoted(p.Of)
 }
 
-// best compares what each replica has or has taken. Replicas that cannot lead are left out; that they have more than the one
+// best compares what each replica has or has taken of its cluster. Replicas that cannot lead are left out; that they have more than the one
 // that is taken is refused, since it would be lost.
 func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, error) {
 	all, err := askBut(ctx, on, p.Of)
@@ -271,6 +274,7 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 	var most, seen admin.GTIDSet
 	var refused error
 	var silent []string
+	var besides []outside // of each of them
 	for _, peer := range all {
 		if !peer.answers() {
 			silent = append(silent, peer.name)
@@ -281,10 +285,12 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 		if err != nil {
 			return picked{}, err
 		}
-		has, err := s.received(ctx, peer.is)
+		beside, err := heldBy(ctx, s, peer.is)
 		if err != nil {
 			return picked{}, err
 		}
+		has := beside.held
+		besides = append(besides, beside)
 		if err := refuseCandidate(ctx, s, peer.is); err != nil {
 			refused = errors.Join(refused, err)
 			if len(peer.is.Sources) > 0 { // what is no replica has what it has of itself
@@ -307,10 +313,16 @@ func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, er
 		return picked{}, &hint.PermanentError{Reason: fmt.Sprintf("no replica of %s can be the primary: %v", p.Of, refused), Advice: "fix one of them, then plimsoll runbook resume RUN"}
 	}
 	if lost := seen.Without(most); lost.Count() > 0 && refused != nil {
-		return picked{}, &hint.PermanentError{
+		refusal := &hint.PermanentError{
 			Reason: fmt.Sprintf("%s is the most advanced replica that can be the primary, but lacks %d transactions that others have: %v", best.name(), lost.Count(), refused),
 			Advice: "fix the replica that has them, or copy the missing transactions from it",
 		}
+		for _, beside := range besides {
+			if its := lost.Without(lost.Without(beside.held)); its.Count() > 0 {
+				refusal = beside.explainLack(its, refusal)
+			}
+		}
+		return picked{}, refusal
 	}
 	return picked{best, most, silent}, nil
 }

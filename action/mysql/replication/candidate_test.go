@@ -1,11 +1,13 @@
 package replication
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"plimsoll/action"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 // A replica that does not answer may have more than the one that is picked: a person is asked, and the output says so.
@@ -57,5 +59,22 @@ func TestAServerThatRefusesTheAccountIsNotSaidNotToAnswer(t *testing.T) {
 	all, err := ask(t.Context(), on)
 	if err != nil || all[0].silence() != "refuses the account of Plimsoll" || all[1].silence() != "does not answer" {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// Where Plimsoll cannot copy the data of a donor, the plan says so: nothing is stopped for it.
+func TestADonorThatCannotBeCopiedIsRefusedInThePlan(t *testing.T) {
+	n2 := following(engine.Source{Address: "n1:3306", Receives: true, Applies: true, Automatic: true})
+	on := standIns{"n1": following(), "n2": n2, "n4": following()}.cluster(t)
+	if found, err := (&pickDonorTask{For: "n4"}).Check(t.Context(), on.ReadOnly()); err != nil || found.Observed["donor"] != "n2" {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	var refused *hint.PermanentError
+	_, err := (&pickDonorTask{For: "n4", Copy: true}).Check(t.Context(), on.ReadOnly())
+	if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "Plimsoll does not know where the data of n4 is") || !strings.Contains(refused.Advice, "plimsoll runbook plan mysql/rejoin --cluster stand-ins -i node=n4") {
+		t.Errorf("%v: %+v", err, refused)
+	}
+	if _, err := (&pickDonorTask{For: "n4", Copy: true}).Act(t.Context(), on, action.Call{}); !errors.As(err, &refused) {
+		t.Errorf("act: %v", err)
 	}
 }

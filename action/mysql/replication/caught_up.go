@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/action"
@@ -115,6 +116,10 @@ func (w *caughtUp) Verify(context.Context, *cluster.Cluster, action.Facts) error
 // has stopped for good.
 func awaitPosition(ctx context.Context, s *server, goal admin.GTIDSet, tell func(float64, string)) error {
 	var pace pace
+	by, err := waitsFor(ctx, s)
+	if err != nil {
+		return err
+	}
 	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		has, err := s.executed(ctx)
 		if err != nil {
@@ -128,12 +133,29 @@ func awaitPosition(ctx context.Context, s *server, goal admin.GTIDSet, tell func
 		if err != nil {
 			return "", err
 		}
-		if err := whyStalled(s, is); err != nil {
+		if err := whyStalled(s, by(is)); err != nil {
 			return "", err
 		}
 		tell(pace.add(time.Now(), left))
 		return fmt.Sprintf("%s still lacks %d transactions", s.name(), left), nil
 	})
+}
+
+// waitsFor leaves of what a server says of itself the channel by which it follows its cluster, where that is known.
+func waitsFor(ctx context.Context, s *server) (func(engine.ReplicationStatus) engine.ReplicationStatus, error) {
+	all := func(is engine.ReplicationStatus) engine.ReplicationStatus { return is }
+	is, err := s.status(ctx)
+	if err != nil || followsOne(is) {
+		return all, err
+	}
+	beside, err := outsideOf(ctx, s, is)
+	if err != nil || beside.main == nil {
+		return all, err
+	}
+	return func(is engine.ReplicationStatus) engine.ReplicationStatus {
+		is.Sources = slices.DeleteFunc(slices.Clone(is.Sources), func(source engine.Source) bool { return source.Channel != beside.main.Channel })
+		return is
+	}, nil
 }
 
 // whyStalled refuses to wait for a server that applies nothing.

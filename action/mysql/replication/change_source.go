@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/cluster"
@@ -26,13 +25,21 @@ func (s *server) follow(ctx context.Context, source source) error {
 	if err != nil {
 		return err
 	}
-	from, err := s.from(source, is)
+	beside, err := outsideOf(ctx, s, is)
+	if err != nil {
+		return err
+	}
+	channel, before, err := beside.follows()
+	if err != nil {
+		return err
+	}
+	from, err := s.from(source, before, len(is.Sources) > 0)
 	if err != nil {
 		return err
 	}
 	var statements []string
 	if len(is.Sources) > 0 {
-		statements = append(statements, s.dialect.Stop("")...)
+		statements = append(statements, s.dialect.Stop(channel)...)
 	} else if s.mariadb {
 		// MySQL keeps all that was executed in one set. MariaDB keeps apart what was written here and what was replicated:
 		// where it goes on is what was replicated, so a former primary's own writes must be put there.
@@ -42,25 +49,25 @@ func (s *server) follow(ctx context.Context, source source) error {
 		}
 		statements = append(statements, admin.MariaDB{}.SetReplicated(has))
 	}
-	if err := s.do(ctx, from.Password, slices.Concat(statements, []string{s.dialect.Follow("", from)}, s.dialect.Start(""))...); err != nil {
+	if err := s.do(ctx, from.Password, slices.Concat(statements, []string{s.dialect.Follow(channel, from)}, s.dialect.Start(channel))...); err != nil {
 		return fmt.Errorf("replicate from %s: %w", source.name, err)
 	}
-	return s.awaitRunning(ctx, source.name)
+	return awaitRunning(ctx, s, channel, source.name)
 }
 
-// from is the source to be named. A server that follows already keeps its account and its encryption.
-func (s *server) from(source source, is engine.ReplicationStatus) (from admin.Source, err error) {
+// from is the source to be named. A server that follows one already keeps its account and its encryption.
+func (s *server) from(source source, before engine.Source, follows bool) (from admin.Source, err error) {
 	if from.Host, from.Port, err = net.SplitHostPort(source.address); err != nil {
 		return from, fmt.Errorf("address of %s: %w", source.name, err)
 	}
 	account, known := s.account()
-	if !known && (len(is.Sources) == 0 || is.Sources[0].User == "") {
+	if !known && before.User == "" {
 		return from, &hint.PermanentError{
 			Reason: fmt.Sprintf("Plimsoll does not know as which user %s can log in at %s to replicate", s.name(), source.name),
 			Advice: "name the account in the inventory: replication: {user: …, password: {env: …}}",
 		}
 	}
-	if !known || len(is.Sources) > 0 && s.on.Replication == nil && s.on.Environment != cluster.Lab {
+	if !known || follows && s.on.Replication == nil && s.on.Environment != cluster.Lab {
 		return from, nil
 	}
 	from.User, from.Password, from.Encrypted = account.User, account.Password, s.encrypted()
@@ -95,8 +102,12 @@ func positionOf(ctx context.Context, s *server) (admin.Position, error) {
 // after it was asked, and until then the connection counts as running.
 const goesOn = 300 * time.Millisecond
 
-// awaitRunning waits until a server takes and applies what another sends.
+// awaitRunning waits until a server takes and applies what another sends, by its channel without a name.
 func (s *server) awaitRunning(ctx context.Context, source string) error {
+	return awaitRunning(ctx, s, "", source)
+}
+
+func awaitRunning(ctx context.Context, s *server, channel, source string) error {
 	var since time.Time
 	return poll.Until(ctx, 50*time.Millisecond, func() (string, error) {
 		is, err := s.status(ctx)
@@ -104,8 +115,8 @@ func (s *server) awaitRunning(ctx context.Context, source string) error {
 			return "", err
 		}
 		trouble := "it has no source configured"
-		if len(is.Sources) > 0 {
-			from := is.Sources[0]
+		if n := slices.IndexFunc(is.Sources, func(from engine.Source) bool { return from.Channel == channel }); n >= 0 {
+			from := is.Sources[n]
 			if from.Receives && from.Applies {
 				if since.IsZero() {
 					since = time.Now()
@@ -143,22 +154,16 @@ func (s *server) unfollow(ctx context.Context) error {
 	if err != nil || len(is.Sources) == 0 {
 		return err
 	}
+	if err := s.singleSource(is); err != nil {
+		return err
+	}
 	return s.do(ctx, "", append(s.dialect.Stop(""), s.dialect.Forget("")...)...)
 }
 
 // singleSource refuses servers with several sources: which of them is meant cannot be told.
 func (s *server) singleSource(is engine.ReplicationStatus) error {
-	if len(is.Sources) > 1 || len(is.Sources) == 1 && is.Sources[0].Channel != "" {
-		var from []string
-		for _, source := range is.Sources {
-			channel := "the default channel"
-			if source.Channel != "" {
-				channel = "channel " + source.Channel
-			}
-			from = append(from, fmt.Sprintf("from %s on %s", source.Address, channel))
-		}
-		return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates %s", s.name(), strings.Join(from, " and ")),
-			Advice: "this runbook is for a primary and its replicas"}
+	if followsOne(is) {
+		return nil
 	}
-	return nil
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s replicates %s", s.name(), channelsOf(is)), Advice: "this runbook is for a primary and its replicas"}
 }

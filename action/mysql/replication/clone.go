@@ -63,11 +63,34 @@ func (c *clone) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 		return f, err
 	}
 	if done {
-		f.State = action.Satisfied
+		m, err := modeOf(ctx, s)
+		if err != nil {
+			return f, err
+		}
+		if m.refuses(s) && !m.opensAgain() { // else it was cut off before it was closed
+			f.State = action.Satisfied
+		}
 		return f, nil
 	}
 	f.Observed = action.Facts{"data": "none"}
-	return f, refuseUnlessEmpty(ctx, s)
+	if err := refuseUnlessEmpty(ctx, s); err != nil {
+		return f, err
+	}
+	return f, refuseUnlessStartsClosed(ctx, s)
+}
+
+// refuseUnlessStartsClosed refuses a server that nothing keeps from taking writes when the clone has restarted it: it has the accounts of the cluster then.
+func refuseUnlessStartsClosed(ctx context.Context, s *server) error {
+	keeps, err := keepsMode(ctx, s)
+	if err != nil || keeps {
+		return err
+	}
+	m, err := modeOf(ctx, s)
+	if err != nil || m.refuses(s) {
+		return err
+	}
+	return &hint.PermanentError{Reason: fmt.Sprintf("%s would accept writes as soon as it restarts with its clone: it ignores what is persisted (persisted_globals_load is OFF)", s.name()),
+		Advice: "put super_read_only = ON into its option file, restart it, and try again"}
 }
 
 // isCloned tells whether the plugin has filled the server from a node of this cluster.
@@ -151,10 +174,21 @@ func (c *clone) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 	if err != nil {
 		return nil, err
 	}
-	if done, err := isCloned(ctx, s, on); err != nil || done {
+	done, err := isCloned(ctx, s, on)
+	if err != nil {
 		return nil, err
 	}
+	if done {
+		return nil, setMode(ctx, s, s.refusing())
+	}
 	if err := refuseUnlessEmpty(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := refuseUnlessStartsClosed(ctx, s); err != nil {
+		return nil, err
+	}
+	// The server restarts with the accounts of the cluster, and replicates at once. What is persisted outlives the clone.
+	if err := keepMode(ctx, s, s.refusing()); err != nil {
 		return nil, err
 	}
 	donor, err := c.donor(ctx, on)
@@ -170,6 +204,12 @@ func (c *clone) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 		return nil, fmt.Errorf("clone %s: %w", donor.name(), err)
 	}
 	if err := c.revive(ctx, on, n); err != nil {
+		return nil, err
+	}
+	if s, err = serverOf(ctx, on, c.Node); err != nil {
+		return nil, err
+	}
+	if err := setMode(ctx, s, s.refusing()); err != nil {
 		return nil, err
 	}
 	return action.Facts{"donor": donor.name()}, nil
@@ -307,6 +347,14 @@ func (c *clone) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 		if done, err := isCloned(ctx, s, on); err == nil && !done && refuseUnlessEmpty(ctx, s) == nil {
 			return nil
 		}
+		if on.Grower == nil { // it keeps the data: it is to do nothing with it
+			if err := setMode(ctx, s, s.refusing()); err != nil {
+				return err
+			}
+			if err := s.unfollow(ctx); err != nil {
+				return err
+			}
+		}
 	} else if err := on.MayGo(ctx, c.Node); err != nil { // it does not answer, and others may say that they follow it
 		return err
 	}
@@ -346,7 +394,7 @@ func emptyAgain(ctx context.Context, on *cluster.Cluster, node string) error {
 	}
 	if on.Grower == nil || n.Server == nil {
 		return &hint.PermanentError{Reason: fmt.Sprintf("%s has the cluster's data, and Plimsoll did not create this server, so it does not empty it", node),
-			Advice: "empty it by hand, or leave it: it replicates from no server"}
+			Advice: "empty it by hand, or leave it: it refuses writes and replicates from no server"}
 	}
 	if err := on.Grower.Reset(ctx, node); err != nil {
 		return err

@@ -40,15 +40,14 @@ func (c *copyData) nodes(ctx context.Context, on *cluster.Cluster) (to, from clu
 	if from, err = on.Node(ctx, c.From); err != nil {
 		return to, from, err
 	}
+	byHand := fmt.Sprintf("fill %s by other means, such as mariadb-backup from %s; then plimsoll runbook plan mysql/rejoin --cluster %s -i node=%[1]s makes it a replica", to.Name, from.Name, hint.Quoted(on.Name))
 	for _, n := range []cluster.Node{to, from} {
 		if n.Machine == nil || n.Data == "" || n.Server == nil {
-			return to, from, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know where the data of %s is, or how to stop it", n.Name),
-				Advice: "copy it by other means, such as mariadb-backup, and continue with mysql.replicate"}
+			return to, from, &hint.PermanentError{Reason: fmt.Sprintf("Plimsoll does not know where the data of %s is, or how to stop it: it copies MariaDB servers of a lab only", n.Name), Advice: byHand}
 		}
 	}
 	if to.Name == from.Name || to.Machine.Name() != from.Machine.Name() {
-		return to, from, &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are not two servers of one machine", to.Name, from.Name),
-			Advice: "copy it by other means, such as mariadb-backup, and continue with mysql.replicate"}
+		return to, from, &hint.PermanentError{Reason: fmt.Sprintf("%s and %s are not two servers of one machine", to.Name, from.Name), Advice: byHand}
 	}
 	return to, from, nil
 }
@@ -96,6 +95,11 @@ func (c *copyData) Act(ctx context.Context, on *cluster.Cluster, call action.Cal
 	}
 	if of, err := copyOf(ctx, to); err != nil || of == c.From {
 		return nil, err
+	}
+	if own, is := to.Server.(cluster.Assignable); is { // it has the accounts of the cluster when it starts
+		if err := assignMode(ctx, own, mode{keptNow: "ON"}); err != nil {
+			return nil, err
+		}
 	}
 	call.Progress(-1, "copying "+from.Data)
 	return nil, fill(ctx, to, from)

@@ -110,9 +110,9 @@ func refuseLeaderless(cluster string, all []peer) error {
 	}
 }
 
-// followsOutside tells whether a server follows one that is no node of the cluster, as far as it is known by its address or its number.
+// followsOutside tells whether a server follows others, and none of them is a node of the cluster, as far as they are known by their address or number.
 func followsOutside(p peer, all []peer) bool {
-	return slices.ContainsFunc(p.is.Sources, func(s engine.Source) bool { return followed(s, all) == nil })
+	return len(p.is.Sources) > 0 && !slices.ContainsFunc(p.is.Sources, func(s engine.Source) bool { return followed(s, all) != nil })
 }
 
 // hearing is what a replica last heard, and of which address.
@@ -153,6 +153,9 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 		case len(connected) > 0 && waited < silence:
 			c.Progress(float64(waited)/float64(silence), fmt.Sprintf("%s does not answer, and %s is still connected to it: Plimsoll will know within %s whether it is alive", d.Node, strings.Join(connected, ", "), silence))
 		default:
+			if err := refuseUnheard(ctx, on, d.Node, connected); err != nil {
+				return nil, err
+			}
 			return action.Facts{"checks": check, "replicas_still_connected": strings.Join(connected, ", ")}, nil
 		}
 		select {
@@ -161,6 +164,29 @@ func (d *confirmDead) Act(ctx context.Context, on *cluster.Cluster, c action.Cal
 			return nil, fmt.Errorf("%w; %d of %d checks were done", context.Cause(ctx), check, d.Checks)
 		}
 	}
+}
+
+// refuseUnheard refuses to judge by the silence of a primary to which a replica is connected that has no heartbeats from it: an idle one lives as silently.
+func refuseUnheard(ctx context.Context, on *cluster.Cluster, primary string, replicas []string) error {
+	for _, name := range replicas {
+		s, err := serverOf(ctx, on, name)
+		if err != nil {
+			continue // it does not answer by now, and says nothing
+		}
+		said, err := s.value(ctx, admin.HeartbeatPeriod(s.mariadb))
+		if seconds, wrong := strconv.ParseFloat(said, 64); err != nil || wrong != nil || seconds > 0 {
+			continue
+		}
+		again := slices.Concat(s.dialect.StopReceiving(""), []string{"START SLAVE IO_THREAD"})
+		if !s.mariadb {
+			again = slices.Concat(s.dialect.StopReceiving(""), []string{"START REPLICA IO_THREAD FOR CHANNEL ''"})
+		}
+		return &hint.PermanentError{
+			Reason: fmt.Sprintf("%s is still connected to %s and has heartbeats turned off (period 0): it does not hear whether %[2]s lives", name, primary),
+			Advice: fmt.Sprintf("execute on %s: %s. If %s is dead it cannot connect again: then try again. If it can, clients may still write there", name, strings.Join(again, "; "), primary),
+		}
+	}
+	return nil
 }
 
 const (

@@ -84,6 +84,27 @@ func TestAnIdlePrimaryIsGivenTheTimeOfAHeartbeat(t *testing.T) {
 	}
 }
 
+// A replica without heartbeats does not hear whether an idle primary lives.
+func TestAPrimaryIsNotDeadForAReplicaThatHasNoHeartbeats(t *testing.T) {
+	n2 := following(engine.Source{Address: "n1:3306", Receives: true, Applies: true})
+	n2.hears = false
+	period := "0.000"
+	n2.answers = func(statement string) (string, error) {
+		if strings.Contains(statement, "heartbeat_interval") {
+			return period, nil
+		}
+		return "", nil
+	}
+	on := standIns{"n1": {silent: gone}, "n2": n2}.cluster(t)
+	if err := refuseUnheard(t.Context(), on, "n1", []string{"n2"}); err == nil || !strings.Contains(err.Error(), "n2 is still connected to n1 and has heartbeats turned off") || !strings.Contains(hint.Of(err), "STOP REPLICA IO_THREAD FOR CHANNEL ''; START REPLICA IO_THREAD FOR CHANNEL ''") {
+		t.Errorf("%v, %q", err, hint.Of(err))
+	}
+	period = "30.000"
+	if err := refuseUnheard(t.Context(), on, "n1", []string{"n2"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // A server is not opened to writes beside a node that does not answer and that a replica is connected to, by whichever address.
 func TestAServerIsNotOpenedBesideASilentNodeThatIsFollowed(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"plimsoll/action"
 	"plimsoll/cluster"
@@ -74,7 +75,7 @@ func refuseLeader(ctx context.Context, s *server, is engine.ReplicationStatus) e
 		return err
 	}
 	for _, o := range others {
-		if o.answers() && len(o.is.Sources) > 0 && s.isSource(o.is.Sources[0], is.ServerID) {
+		if o.answers() && slices.ContainsFunc(o.is.Sources, func(source engine.Source) bool { return s.isSource(source, is.ServerID) }) {
 			return &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s", o.name, s.name()), Advice: "point it to another source first, with mysql.replicate"}
 		}
 	}

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"plimsoll/action"
@@ -16,6 +17,7 @@ var pickDonorAction = action.Action{
 
 type pickDonorTask struct {
 	For     string `yaml:"for" doc:"The new node, which cannot be the donor."`
+	Copy    bool   `yaml:"copy" doc:"Whether mysql.copy is to fill the new node: refused where that does not work, before a server is stopped for it. Default false."`
 	Primary bool   `yaml:"primary" doc:"Whether the primary may be chosen without asking if there is no healthy replica. Default false: a person must agree."`
 }
 
@@ -29,7 +31,7 @@ func (p *pickDonorTask) Traits() action.Traits {
 }
 
 func (p *pickDonorTask) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	name, err := pickDonor(ctx, on, p.For)
+	name, err := p.donor(ctx, on)
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -38,6 +40,19 @@ func (p *pickDonorTask) Check(ctx context.Context, on *cluster.Cluster) (action.
 		return action.CheckResult{}, err
 	}
 	return action.CheckResult{State: action.Needed, Observed: action.Facts{"donor": name, "is_primary": name == primary.Name}}, nil
+}
+
+// donor refuses one whose data mysql.copy could not copy. A node that does not exist yet is made by a lab, which knows where its data is.
+func (p *pickDonorTask) donor(ctx context.Context, on *cluster.Cluster) (string, error) {
+	name, err := pickDonor(ctx, on, p.For)
+	if err != nil || !p.Copy {
+		return name, err
+	}
+	if _, err := on.Node(ctx, p.For); errors.Is(err, cluster.ErrNoNode) && on.Grower != nil {
+		return name, nil
+	}
+	_, _, err = (&copyData{Node: p.For, From: name}).nodes(ctx, on)
+	return name, err
 }
 
 // ApprovalReason names the outage.
@@ -49,7 +64,7 @@ func (p *pickDonorTask) ApprovalReason(f action.CheckResult) string {
 }
 
 func (p *pickDonorTask) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
-	name, err := pickDonor(ctx, on, p.For)
+	name, err := p.donor(ctx, on)
 	return action.Facts{"node": name}, err
 }
 

@@ -14,15 +14,16 @@ type link struct{ replica, source *server }
 
 // runs tells whether the replica follows the source by GTID and without trouble; is what the replica says of itself.
 func (l link) runs(ctx context.Context, is engine.ReplicationStatus) (bool, error) {
-	if len(is.Sources) != 1 {
-		return false, nil
+	beside, err := outsideOf(ctx, l.replica, is)
+	if err != nil || beside.main == nil {
+		return false, err
 	}
 	theirs, err := l.source.status(ctx)
 	if err != nil {
 		return false, err
 	}
-	from := is.Sources[0]
-	return l.source.isSource(from, theirs.ServerID) && from.Automatic && from.Receives && from.Applies, nil
+	from := beside.main
+	return l.source.isSource(*from, theirs.ServerID) && from.Automatic && from.Receives && from.Applies, nil
 }
 
 // mayBegin refuses what cannot become, or should not be, a replica of the source.
@@ -117,18 +118,29 @@ func (l link) refuseErrant(ctx context.Context) error {
 	if err != nil || len(errant) == 0 {
 		return err
 	}
+	is, err := l.replica.status(ctx)
+	if err != nil {
+		return err
+	}
+	beside, err := outsideOf(ctx, l.replica, is)
+	if err != nil {
+		return err
+	}
+	if errant = beside.trusting().own(errant); len(errant) == 0 {
+		return nil
+	}
 	what := fmt.Sprintf("%d transactions", errant.Count())
 	if l.replica.mariadb { // positions, of which only the last numbers are errant
 		what = "transactions"
 	}
-	return &hint.PermanentError{
+	return beside.explain(errant, &hint.PermanentError{
 		Reason: fmt.Sprintf("%s has %s that %s does not have (%s): their data would differ for ever", l.replica.name(), what, l.source.name(), errant),
 		Advice: "find these transactions in its binary log and execute those that you need on the primary; then seed the server again with mysql/add-replica",
-	}
+	})
 }
 
-// errant is what the replica has that its source has not: written where nothing should have been. The replica is asked before
-// the source, which may go on.
+// errant is what the replica has that its source has not, and that did not come from outside of the cluster: written where nothing should have been.
+// The replica is asked before the source, which may go on.
 func (l link) errant(ctx context.Context) (admin.GTIDSet, error) {
 	state := func(of *server) (admin.GTIDSet, error) {
 		if !of.mariadb {
@@ -148,5 +160,17 @@ func (l link) errant(ctx context.Context) (admin.GTIDSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return own.Without(theirs), nil
+	left := own.Without(theirs)
+	if len(left) == 0 {
+		return left, nil
+	}
+	is, err := l.replica.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := outsideOf(ctx, l.replica, is)
+	if err != nil {
+		return nil, err
+	}
+	return beside.own(left), beside.refuseMixed()
 }

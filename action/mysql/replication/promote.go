@@ -92,66 +92,71 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 			f.Observed["silent_"+o.name] = o.silence()
 			continue
 		}
-		missing, apart, err := lacks(ctx, s, is, o)
+		missing, err := lacks(ctx, s, is, o)
 		switch {
 		case err != nil:
 			return err
-		case missing == noGTIDs:
+		case missing.unknown:
 			f.Observed["uncompared_"+o.name] = "has no GTIDs"
-		case apart:
-			f.Observed["apart_"+o.name] = missing
-		case missing > 0:
+		case missing.apart:
+			f.Observed["apart_"+o.name] = missing.of.Count()
+		case missing.of.Count() > 0:
 			advice := "promote a server that lacks none: mysql/promote -i node=" + o.name
 			if !is.ReadOnly { // two servers with transactions of their own: whose clients must be told to write elsewhere only a person knows
 				advice = fmt.Sprintf("find these transactions in the binary log of %s and execute those that you need on %s; then seed %[1]s again with mysql/add-replica", o.name, s.name())
 			}
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), missing, o.name), Advice: advice}
+			return missing.beside.explainLack(missing.of, &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), missing.of.Count(), o.name), Advice: advice})
 		}
 	}
 	return nil
 }
 
-// noGTIDs in place of a number of transactions says that there is nothing to compare.
-const noGTIDs = -1
+// lack is what another server has of the cluster, applied or not, that one lacks.
+type lack struct {
+	of      admin.GTIDSet
+	apart   bool    // the other lacks some too
+	unknown bool    // there are no GTIDs to compare
+	beside  outside // what the other has beside
+}
 
-// lacks is how many transactions another server has, applied or not, that this one lacks, or noGTIDs; apart: each has some that the other lacks. The
-// other is asked first: this one may be what it replicates from, and go on writing.
-func lacks(ctx context.Context, s *server, is engine.ReplicationStatus, o peer) (lacks int64, apart bool, err error) {
+// lacks compares a server with another, which is asked first: the former may be what it replicates from, and go on writing.
+func lacks(ctx context.Context, s *server, is engine.ReplicationStatus, o peer) (lack, error) {
 	other, err := serverOf(ctx, s.on, o.name)
 	if err != nil {
-		return 0, false, err
+		return lack{}, err
 	}
-	had, err := other.received(ctx, o.is)
+	beside, err := heldBy(ctx, other, o.is)
 	if err != nil {
-		return 0, false, err
+		return lack{}, err
 	}
 	taken, err := s.received(ctx, is)
 	if err != nil {
-		return 0, false, err
+		return lack{}, err
 	}
+	had := beside.held
 	missing, more := had.Without(taken), taken.Without(had)
 	if s.mariadb { // a position does not tell who wrote what: their binary logs do
 		if missing, err = (link{other, s}).errant(ctx); err != nil {
-			return 0, false, err
+			return lack{}, err
 		}
 		if more, err = (link{s, other}).errant(ctx); err != nil {
-			return 0, false, err
+			return lack{}, err
 		}
 		own, err := s.executed(ctx)
 		if err != nil {
-			return 0, false, err
+			return lack{}, err
 		}
 		switch pending := taken.Without(own).Count() > 0; {
 		case missing.Count() == 0, more.Count() == 0 && pending: // one is ahead: what it has received counts too
 			missing, more = had.Without(taken), nil
 		case more.Count() == 0 && had.Without(taken).Count() == 0: // of its own, or of before this one was seeded: a person knows
-			return missing.Count(), true, nil
+			return lack{of: missing, apart: true, beside: beside}, nil
 		}
 	}
 	if len(taken) == 0 && missing.Count() == 0 {
-		return noGTIDs, false, nil
+		return lack{unknown: true}, nil
 	}
-	return missing.Count(), missing.Count() > 0 && more.Count() > 0, nil
+	return lack{of: missing, apart: missing.Count() > 0 && more.Count() > 0, beside: beside}, nil
 }
 
 var _ action.ApprovalDemander = (*promote)(nil)

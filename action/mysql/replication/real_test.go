@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -294,7 +295,63 @@ func clones(w fixture) {
 	})
 	w.does(cloneAction, `{node: `+made+`, from: n1}`)
 	w.serves(made)
+	spareIsClosed(w)
 }
+
+// spareIsClosed clones to a server of which Plimsoll writes no settings, and which takes writes as a spare one does: it does not with the clone.
+func spareIsClosed(w fixture) {
+	create, _ := action.Find(action.Servers(), "server.create")
+	ctx, made := w.Context(), w.does(create, `{}`)["node"].(string)
+	w.must(w.cluster.Start(ctx, made))
+	spare := w.server(made)
+	w.must(setMode(ctx, spare, spare.taking()))
+	on := &cluster.Cluster{Name: w.on.Name, Engine: w.on.Engine, List: func(ctx context.Context) ([]cluster.Node, error) {
+		nodes, err := w.on.List(ctx)
+		nodes = slices.Clone(nodes)
+		for i := range nodes {
+			nodes[i].Server = plainServer{nodes[i].Server, w.cluster.Server(nodes[i].Name)}
+		}
+		return nodes, err
+	}}
+	defer func() { _ = on.Close() }()
+	outside := fixture{w.T, on, w.cluster}
+	outside.does(cloneAction, `{node: `+made+`, from: n2}`)
+	closed := func(when string) {
+		w.Helper()
+		s := outside.server(made)
+		m, err := modeOf(ctx, s)
+		if err != nil || !m.refuses(s) || m.opensAgain() {
+			w.Errorf("%s the server is %v, %v, want that it refuses writes", when, m, err)
+		}
+	}
+	closed("after its clone")
+	kept, err := w.on.Value(ctx, made, admin.Persisted(modeSuper))
+	if err != nil || kept != "ON" {
+		w.Errorf("kept over its restart: %s, %v", kept, err)
+	}
+	w.must(setMode(ctx, outside.server(made), spare.taking())) // as an act that was cut off leaves it
+	if found, err := outside.task(cloneAction, `{node: `+made+`}`).Check(ctx, on.ReadOnly()); err != nil || found.State != action.Needed {
+		w.Errorf("a clone that is open: %+v, %v", found, err)
+	}
+	err = outside.task(cloneAction, `{node: `+made+`}`).(action.Undoer).Undo(ctx, on, action.Call{Progress: func(float64, string) {}})
+	if err == nil || !strings.Contains(err.Error(), "does not empty it") {
+		w.Errorf("undo: %v", err)
+	}
+	closed("after its undo")
+	if is := outside.status(made); len(is.Sources) > 0 {
+		w.Errorf("after its undo it follows %s", is.Follows())
+	}
+	destroy, _ := action.Find(action.Servers(), "server.destroy")
+	w.does(destroy, `{node: `+made+`}`)
+}
+
+// plainServer is a server whose settings are not Plimsoll's to write.
+type plainServer struct {
+	cluster.Server
+	monitored interface{ ExpectEnd(context.Context) error }
+}
+
+func (s plainServer) ExpectEnd(ctx context.Context) error { return s.monitored.ExpectEnd(ctx) }
 
 // serves makes a filled server a replica, and takes it away again.
 func (w fixture) serves(made string) {

@@ -47,12 +47,17 @@ func (r *replicate) Check(ctx context.Context, on *cluster.Cluster) (action.Chec
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if err := replica.singleSource(is); err != nil {
+	beside, err := outsideOf(ctx, replica, is)
+	if err != nil {
+		return action.CheckResult{}, err
+	}
+	_, from, err := beside.follows()
+	if err != nil {
 		return action.CheckResult{}, err
 	}
 	f := action.CheckResult{
 		State:    action.Needed,
-		Observed: action.Facts{"follows": is.Follows(), "read_only": is.ReadOnly},
+		Observed: action.Facts{"follows": from.Address, "read_only": is.ReadOnly},
 		Intended: action.Facts{"follows": source.address(), "read_only": true},
 	}
 	m, err := modeOf(ctx, replica)
@@ -153,7 +158,11 @@ func (s *server) followAgain(ctx context.Context, before action.Facts) error {
 	if err != nil {
 		return err
 	}
-	if is.Follows() == address && is.Sources[0].Receives && is.Sources[0].Applies {
+	beside, err := outsideOf(ctx, s, is)
+	if err != nil {
+		return err
+	}
+	if from := beside.main; from != nil && from.Address == address && from.Receives && from.Applies {
 		return nil
 	}
 	if err := s.mayFollowAgain(ctx, address); err != nil {

@@ -9,12 +9,13 @@ import (
 
 	"plimsoll/action"
 	"plimsoll/cluster"
+	"plimsoll/engine"
 	"plimsoll/hint"
 )
 
 var repointAction = action.Action{
 	Name: "mysql.repoint", Version: 1,
-	About: "Makes every replica, and the old primary, replicate from a new primary. Its output lists those that did not answer or replicate from no server; the latter refuse writes after their next start too.",
+	About: "Makes every replica, and the old primary, replicate from a new primary. Its output lists those that did not answer or replicate from no server; the latter refuse writes after their next start too. Of a replica that follows servers outside of the cluster besides, the one channel that follows the cluster is changed; one where that is not certain is left as it is and listed.",
 	New:   func() action.Task { return &repoint{} },
 }
 
@@ -80,10 +81,16 @@ func (r *repoint) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		if err != nil {
 			return f, err
 		}
-		if err := s.singleSource(n.is); err != nil {
+		from, left, err := leadable(ctx, s, n.is)
+		if err != nil {
 			return f, err
 		}
-		f.Observed[n.name] = n.is.Follows()
+		if left != "" {
+			f.State, f.Observed[n.name], f.Intended[n.name] = action.Needed, n.is.Follows(), n.is.Follows()
+			reasons = append(reasons, n.name+" is left out: "+left)
+			continue
+		}
+		f.Observed[n.name] = from
 		follows, err := link{s, source}.runs(ctx, n.is)
 		if err != nil {
 			return f, err
@@ -140,15 +147,35 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 			left[n.name] = awaitUnfollowed(source, n)
 			continue
 		}
-		if err := r.one(ctx, on, n, source); err != nil {
-			all = errors.Join(all, err) // the others must not wait for it
+		out, err := r.one(ctx, on, n, source)
+		if out != "" {
+			left[n.name] = out
 		}
+		all = errors.Join(all, err) // the others must not wait for it
 	}
 	out := action.Facts{"silent": silent}
 	if len(left) > 0 {
 		out[action.LeftOut] = left
 	}
 	return out, all
+}
+
+// leadable is whom a node follows of the cluster. Of one with several sources that cannot be told, or that cannot be compared, it says why: it is left
+// as it is, since the cluster needs a primary that the others follow.
+func leadable(ctx context.Context, s *server, is engine.ReplicationStatus) (address, left string, err error) {
+	beside, err := outsideOf(ctx, s, is)
+	if err != nil {
+		return "", "", err
+	}
+	_, from, err := beside.follows()
+	if err = errors.Join(err, beside.refuseMixed()); err == nil {
+		return from.Address, "", nil
+	}
+	refusal := (*hint.PermanentError)(nil)
+	if !errors.As(err, &refusal) {
+		return "", "", err
+	}
+	return "", refusal.Reason + ": " + refusal.Advice, nil
 }
 
 // staysClosed has a node that refuses writes refuse them after its next start too: a promotion of it may have been cut off.
@@ -169,40 +196,48 @@ func staysClosed(ctx context.Context, on *cluster.Cluster, n peer) error {
 
 // awaitUnfollowed says of a node that does not answer that it does not follow the new primary.
 func awaitUnfollowed(s *server, n peer) string {
-	return fmt.Sprintf("it %s, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back", n.silence(), s.name(), n.name)
+	opens := ""
+	if s.mariadb {
+		opens = "; after its next start it may accept writes, unless its option file has read_only = ON"
+	}
+	return fmt.Sprintf("it %s, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back%s", n.silence(), s.name(), n.name, opens)
 }
 
-// one makes a node follow the source. One that accepts writes refuses them first, whatever comes of the rest: it would be a second primary.
-func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) error {
+// one makes a node follow the source, or says why it is left out. One that accepts writes refuses them first, whatever comes of the rest: it would be a
+// second primary.
+func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) (left string, err error) {
 	s, err := serverOf(ctx, on, n.name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	m, err := modeOf(ctx, s)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !n.is.ReadOnly || m.opensAgain() { // one that was about to be opened takes writes after a restart
 		if err := setMode(ctx, s, s.refusing()); err != nil {
-			return err
+			return "", err
 		}
+	}
+	if _, left, err = leadable(ctx, s, n.is); err != nil || left != "" {
+		return left, err
 	}
 	if !n.is.ReadOnly { // clients may have written there until now
 		if err := (link{s, source}).refuseErrant(ctx); err != nil {
-			return wrote(n.name, source.name(), err)
+			return "", wrote(n.name, source.name(), err)
 		}
 	}
 	follows, err := link{s, source}.runs(ctx, n.is)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if follows {
-		return link{s, source}.refuseErrant(ctx) // of an attempt that closed it
+		return "", link{s, source}.refuseErrant(ctx) // of an attempt that closed it
 	}
 	if err := (link{s, source}).mayBegin(ctx); err != nil {
-		return err
+		return "", err
 	}
-	return s.follow(ctx, source.asSource())
+	return "", s.follow(ctx, source.asSource())
 }
 
 // wrote says of a node on which clients wrote beside the primary that they cannot any more, and how the run ends: the node cannot be made to follow.
@@ -229,23 +264,35 @@ func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action
 	}
 	for _, n := range nodes {
 		if !n.answers() { // it may have answered before
-			left, _ := output[action.LeftOut].(map[string]any)
-			if left == nil {
-				left = map[string]any{}
-			}
-			left[n.name] = awaitUnfollowed(source, n)
-			if output != nil {
-				output[action.LeftOut] = left
-			}
+			leaveOut(output, n.name, awaitUnfollowed(source, n))
 			continue
 		}
 		s, err := serverOf(ctx, on, n.name)
 		if err != nil {
 			return err
 		}
+		if _, why, err := leadable(ctx, s, n.is); err != nil {
+			return err
+		} else if why != "" {
+			leaveOut(output, n.name, why)
+			continue
+		}
 		if follows, err := (link{s, source}).runs(ctx, n.is); err != nil || !follows {
 			return errors.Join(fmt.Errorf("%s does not follow %s", n.name, source.name()), err)
 		}
 	}
 	return nil
+}
+
+// leaveOut notes in an output that a node was left as it is, and why.
+func leaveOut(output action.Facts, node, why string) {
+	if output == nil {
+		return
+	}
+	left, _ := output[action.LeftOut].(map[string]any)
+	if left == nil {
+		left = map[string]any{}
+	}
+	left[node] = why
+	output[action.LeftOut] = left
 }

@@ -39,12 +39,12 @@ func (p *promote) stillHas(ctx context.Context, s *server, is engine.Replication
 		if o.name == p.Old || !o.answers() {
 			continue
 		}
-		missing, apart, err := lacks(ctx, s, is, o)
+		missing, err := lacks(ctx, s, is, o)
 		if err != nil {
 			return err
 		}
-		if missing > 0 && !apart {
-			return &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has, which would be lost", s.name(), missing, o.name), Advice: again}
+		if missing.of.Count() > 0 && !missing.apart {
+			return missing.beside.explainLack(missing.of, &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has, which would be lost", s.name(), missing.of.Count(), o.name), Advice: again})
 		}
 	}
 	return nil

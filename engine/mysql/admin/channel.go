@@ -15,6 +15,7 @@ type Channel struct {
 	Name       string // "" is the usual one
 	Source     string // host:port
 	SourceID   string // the source's server_id; "" or 0 while it was never reached
+	SourceUUID string // the source's server_uuid, in MySQL; "" while it was never reached
 	User       string
 	Receiving  bool   // changes come in
 	Applying   bool   // they are made here
@@ -72,7 +73,7 @@ func ReadChannel(row map[string]string) (c Channel, is bool) {
 	}
 	c = Channel{
 		Name: said["channel_name"] + said["connection_name"], Source: net.JoinHostPort(host, said["source_port"]),
-		SourceID: said["source_server_id"], User: said["source_user"],
+		SourceID: said["source_server_id"], SourceUUID: said["source_uuid"], User: said["source_user"],
 		Receiving: said["replica_io_running"] == "Yes", Applying: said["replica_sql_running"] == "Yes",
 		Connects: said["replica_io_running"] == "Connecting" || said["replica_io_running"] == "Preparing",
 		GTID:     said["auto_position"] == "1" || said["using_gtid"] != "" && said["using_gtid"] != "No",

@@ -116,6 +116,20 @@ func (g GTIDSet) Without(other GTIDSet) GTIDSet {
 	return left
 }
 
+// Origins are those of which there is anything, sorted.
+func (g GTIDSet) Origins() []string { return slices.Sorted(maps.Keys(g)) }
+
+// Of is what is of some origins.
+func (g GTIDSet) Of(which func(origin string) bool) GTIDSet {
+	part := GTIDSet{}
+	for origin, spans := range g {
+		if which(origin) {
+			part[origin] = spans
+		}
+	}
+	return part
+}
+
 // Count is how many transactions there are.
 func (g GTIDSet) Count() int64 {
 	var n int64
@@ -130,7 +144,7 @@ func (g GTIDSet) Count() int64 {
 // InWords is the set as a person reads it: a domain of MariaDB by the number that it has come to, an origin of MySQL as String has it.
 func (g GTIDSet) InWords() string {
 	var parts []string
-	for _, origin := range slices.Sorted(maps.Keys(g)) {
+	for _, origin := range g.Origins() {
 		spans := g[origin]
 		if _, err := strconv.Atoi(origin); err != nil || len(spans) == 0 {
 			parts = append(parts, GTIDSet{origin: spans}.String())
@@ -143,7 +157,7 @@ func (g GTIDSet) InWords() string {
 
 func (g GTIDSet) String() string {
 	var parts []string
-	for _, origin := range slices.Sorted(maps.Keys(g)) {
+	for _, origin := range g.Origins() {
 		text := origin
 		for _, s := range g[origin] {
 			text += ":" + strconv.FormatInt(s.first, 10)

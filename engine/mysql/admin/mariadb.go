@@ -86,6 +86,12 @@ func (MariaDB) ReplicatedAndWritten() string {
 	return "SELECT CONCAT(@@GLOBAL.gtid_slave_pos, ',', @@GLOBAL.gtid_binlog_pos)"
 }
 
+// WhoWroteWhat is a query for the last transaction of each server in each domain, as far as the binary log tells, and of what was replicated for the last
+// of each domain.
+func (MariaDB) WhoWroteWhat() string {
+	return "SELECT CONCAT(@@GLOBAL.gtid_binlog_state, ',', @@GLOBAL.gtid_slave_pos)"
+}
+
 // AdoptWritten makes what a server has written what it has replicated: in a copy of another's data, that is the other's.
 func (MariaDB) AdoptWritten() string { return SetGlobal("gtid_slave_pos", "@@GLOBAL.gtid_binlog_pos") }
 

@@ -60,3 +60,6 @@ const noValue = "99"
 
 // Void is the code of the error with which a server refuses a statement of SetGlobalWhile that came too late (ER_WRONG_VALUE_FOR_VAR).
 const Void = "1231"
+
+// OwnDefaults makes a session give all rows and commit each statement, whatever the server's values for new sessions are.
+const OwnDefaults = "SET SESSION sql_select_limit = 18446744073709551615, SESSION autocommit = 1"
