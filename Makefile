@@ -45,8 +45,9 @@ build: helpers
 helpers: # what Plimsoll puts on other machines, carried by the program itself
 	@echo "Compiling; the first time this takes some minutes."
 	@for arch in amd64 arm64; do \
-		GOOS=linux GOARCH=$$arch go build -ldflags "-s -w" -o bin/plimsoll-machine-linux-$$arch ./cmd/plimsoll-machine && \
-		gzip -9nc bin/plimsoll-machine-linux-$$arch >infra/remote/helper/built/plimsoll-machine-linux-$$arch.gz || exit 1; done
+		built=bin/plimsoll-machine-linux-$$arch packed=infra/remote/helper/built/plimsoll-machine-linux-$$arch.gz; \
+		GOOS=linux GOARCH=$$arch go build -ldflags "-s -w" -o $$built ./cmd/plimsoll-machine || exit 1; \
+		gzip -dc $$packed 2>/dev/null | cmp -s - $$built || gzip -9nc $$built >$$packed || exit 1; done
 
 demo: build
 	@bin/plimsoll trial run examples/demo/trial.yaml || { verdict=$$?; \
