@@ -36,8 +36,15 @@ func (Servers) Template(n engine.Node) string {
 	if err != nil {
 		return "" // which Configure has told
 	}
+	log := "binlog" // MySQL's default; its first file is made with the data folder
+	if _, off := all["skip_log_bin"]; off || n.Dist.Product != mysqlProduct {
+		log = "" // MariaDB makes its data folder without
+	} else if name := all["log_bin"]; name != "" && name != log {
+		return ""
+	}
 	maps.DeleteFunc(all, func(name, _ string) bool { return slices.Contains(ofStart, name) })
 	hash := sha256.New()
+	hash.Write([]byte(log + "\n"))
 	hash.Write([]byte(n.Dist.Paths[serverPath] + "\n"))
 	hash.Write(all.render())
 	return n.Dist.Product + "-" + n.Dist.Exact + "-" + hex.EncodeToString(hash.Sum(nil))[:12]

@@ -26,7 +26,7 @@ func TestNodesWithTheSameEmptyDataHaveOneTemplate(t *testing.T) {
 				n.Address, n.Port, n.Dir, n.Cluster = "127.20.3.9", 3310, "/labs/other/n2", "other"
 			}),
 			"a replica":  other(func(n *engine.Node) { n.Number, n.Size, n.Config = 2, 3, nil }),
-			"another of": other(func(n *engine.Node) { n.Config = config{"innodb-flush-log-at-trx-commit": "0", "skip_log_bin": ""} }),
+			"another of": other(func(n *engine.Node) { n.Config = config{"innodb-flush-log-at-trx-commit": "0", "log-bin": "1"} }),
 			"of memory":  other(func(n *engine.Node) { n.Memory, n.Config = 4<<30, nil }),
 		} {
 			if got := (Servers{}).Template(n); got != name {
@@ -44,6 +44,14 @@ func TestNodesWithTheSameEmptyDataHaveOneTemplate(t *testing.T) {
 		}
 		if got := (Servers{}).Template(other(func(n *engine.Node) { n.Config = config{"innodb_page_size": "4k"} })); got != "" {
 			t.Errorf("of pages of another size: template %q", got)
+		}
+		silent := Servers{}.Template(other(func(n *engine.Node) { n.Config = config{"log_bin": "off"} }))
+		if silent == "" || (silent == name) != (product == mariadbProduct) { // MySQL begins its log with its data
+			t.Errorf("%s without a log: template %q, with one %q", product, silent, name)
+		}
+		named := Servers{}.Template(other(func(n *engine.Node) { n.Config = config{"log_bin": "changes"} }))
+		if product == mysqlProduct && named != "" {
+			t.Errorf("with a log of another name: template %q", named)
 		}
 	}
 }
