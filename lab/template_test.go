@@ -3,11 +3,13 @@ package lab_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/infra"
@@ -87,6 +89,32 @@ func TestLabsThatBeginTogetherShareATemplate(t *testing.T) {
 	}
 	all.Wait()
 	equal(t, "made", made.Load(), 1)
+}
+
+// What a real server made once has nobody's account: the next lab, with a password of its own, begins with a copy and is logged in to, and is
+// another server.
+func TestRealTemplatesHaveNoAdministrator(t *testing.T) {
+	d := realDeps(t)
+	fetched, err := filepath.Glob(filepath.Join(d.Cache, "m*-*"))
+	must(t, err)
+	d.Cache, d.Patience = t.TempDir(), time.Minute
+	for _, folder := range fetched {
+		must(t, os.Symlink(folder, filepath.Join(d.Cache, filepath.Base(folder))))
+	}
+	for _, product := range []string{"mariadb", "mysql"} {
+		servers := map[string]bool{}
+		for _, name := range []string{"first", "second"} {
+			c := up(t, d, lab.Spec{Name: name, Product: product, Config: map[string]string{"innodb_buffer_pool_size": "32M"}})
+			identity := "@@server_uuid"
+			if product == "mariadb" {
+				identity = "'" + name + "'" // it has none
+			}
+			servers[database{t, c, "n1"}.says("SELECT "+identity)] = true
+			must(t, c.Down(t.Context()))
+		}
+		equal(t, "different servers of "+product, len(servers), 2)
+	}
+	equal(t, "kept", len(kept(t, d)), 2)
 }
 
 // kept are the templates in the cache of a lab.
