@@ -214,7 +214,7 @@ func TestTrialOnATarget(t *testing.T) {
 	db := labtest.Up(t, "mariadb")
 	tr := read(t, `trial: there
 cluster: {target: 'mysql://`+db.Target.User+`@`+db.Target.Addresses[0]+`/test', password: {file: `+passwordFile(t, db.Target.Password)+`}}
-load: {workload: oltp_point_select, table_size: 1000, connections: 2, rate: 500}
+load: {workload: oltp_point_select, table_size: 1000, connections: 2}
 phases: {warmup: 1s, measure: 3s, rounds: 1}
 `)
 	if _, err := run.Run(t.Context(), tr, catalog.Parts(), s); err == nil || !strings.Contains(err.Error(), "there is no table") {

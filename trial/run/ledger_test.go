@@ -82,7 +82,7 @@ expect:
 func TestALedgerBesideAnotherWorkload(t *testing.T) {
 	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: beside
-`+smallServer+`load: {workload: oltp_point_select, table_size: 1000, connections: 2, rate: 500, ledger: {rate: 100, connections: 4}}
+`+smallServer+`load: {workload: oltp_point_select, table_size: 1000, connections: 2, ledger: {rate: 100, connections: 4}}
 timeline:
   - baseline: 2s
   - run: lab/freeze

@@ -359,7 +359,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1}
 func TestSettingsAreChangedWithoutARestartWhereTheServerCan(t *testing.T) {
 	s := options(t, nil)
 	got, err := run.Run(t.Context(), read(t, `trial: dynamic
-`+smallServer+`load: {workload: oltp_update_index, table_size: 1000, rate: 200}
+`+smallServer+`load: {workload: oltp_update_index, table_size: 1000}
 compare:
   config.innodb_flush_log_at_trx_commit: [1, 2]
 phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
@@ -387,7 +387,7 @@ phases: {warmup: 1s, measure: 2s, rounds: 1, restore: never}
 func TestTheNoiseOfALoadIsSaidBeforeItIsMeasured(t *testing.T) {
 	s := options(t, nil)
 	s.Noise = 5 * time.Second
-	r, err := run.Run(t.Context(), readBesideUnder(t, "{workload: oltp_point_select, table_size: 1000, connections: 2}", "", ""), catalog.Parts(), s)
+	r, err := run.Run(t.Context(), readBeside(t, "", ""), catalog.Parts(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

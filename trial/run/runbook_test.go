@@ -61,14 +61,8 @@ steps:
 `,
 }
 
-// readBeside reads a trial with the runbooks beside it. Its load asks for little: what is done beside it is looked at.
+// readBeside reads a trial with the runbooks beside it.
 func readBeside(t *testing.T, steps, expect string) *spec.Trial {
-	t.Helper()
-	return readBesideUnder(t, "{workload: oltp_point_select, table_size: 1000, connections: 2, rate: 500}", steps, expect)
-}
-
-// readBesideUnder is readBeside with another load.
-func readBesideUnder(t *testing.T, load, steps, expect string) *spec.Trial {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range beside {
@@ -76,7 +70,7 @@ func readBesideUnder(t *testing.T, load, steps, expect string) *spec.Trial {
 			t.Fatal(err)
 		}
 	}
-	text := "trial: change\n" + smallServer + "load: " + load + `
+	text := "trial: change\n" + smallServer + `load: {workload: oltp_point_select, table_size: 1000, connections: 2}
 phases: {warmup: 1s, restore: never, rounds: 1}
 timeline:
   - baseline: 2s
