@@ -47,6 +47,14 @@ type Cloner interface {
 	Clone(ctx context.Context, m infra.Machine, from, to Node) error
 }
 
+// Templated is a Cloner whose empty data folders are all alike, so that one is made once and copied. Without it, each is made by Init.
+type Templated interface {
+	Cloner
+	// Template names all that the node's empty data folder depends on, as the name of a folder; "" if it depends on settings of which
+	// there are too many for one of each to be kept. Two nodes with one name may begin with copies of the same folder.
+	Template(n Node) string
+}
+
 // ErrNotInstalled says that a release is neither on the machine nor in the cache.
 var ErrNotInstalled = errors.New("not installed")
 

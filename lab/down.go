@@ -112,24 +112,15 @@ func (d Deps) clear(ctx context.Context, name string) error {
 	return d.Machine.Remove(ctx, d.folder(name))
 }
 
-// endAll asks processes to end and kills those that have not soon: their data is going to be removed, so nothing is lost
-// by not waiting until it is written.
+// endAll kills processes: their data is going to be removed, and what a server writes as it ends would be written for nothing.
 func endAll(ctx context.Context, processes []infra.Process) error {
-	const grace = 2 * time.Second
 	for _, p := range processes {
-		for _, s := range []string{"TERM", "CONT"} {
-			if err := p.Signal(ctx, s); err != nil && !errors.Is(err, infra.ErrGone) {
-				return err
-			}
+		if err := p.Signal(ctx, "KILL"); err != nil && !errors.Is(err, infra.ErrGone) {
+			return err
 		}
 	}
-	soon, cancel := context.WithTimeout(ctx, grace)
-	defer cancel()
 	for _, p := range processes {
-		if p.Wait(soon) == nil {
-			continue
-		}
-		if err := finish(ctx, p); err != nil {
+		if err := p.Wait(ctx); err != nil {
 			return err
 		}
 	}

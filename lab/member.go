@@ -86,7 +86,7 @@ func (m *member) make(ctx context.Context, from *member) error {
 		err = cloner.Clone(ctx, m.deps.Machine, from.Node, m.Node)
 	} else {
 		m.deps.say("%s: make its data folder", m.Name)
-		err = m.launcher.Init(ctx, m.host.machine(), m.Node)
+		err = m.makeData(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)

@@ -101,7 +101,7 @@ func config(product string) map[string]string {
 	if product == "cassandra" {
 		return nil
 	}
-	return map[string]string{"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": "2"}
+	return map[string]string{"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": "2", "sync_binlog": "0"}
 }
 
 // shortDir is a temporary folder whose path leaves room for the path of a Unix socket.

@@ -21,7 +21,8 @@ func (Servers) Init(ctx context.Context, m infra.Machine, n engine.Node) error {
 	}
 	c := infra.Command{Path: n.Dist.Paths[serverPath], Mark: n.Dir, Dir: n.Dir}
 	if n.Dist.Product == mysqlProduct {
-		c.Args = []string{"--defaults-file=" + configFile(n), "--initialize-insecure"}
+		c.Args = []string{"--defaults-file=" + configFile(n), "--initialize-insecure",
+			"--init-file=/dev/null"} // the administrator's account and password must not stand in what others begin with
 	} else {
 		sql, err := systemTables(ctx, m, n)
 		if err != nil {

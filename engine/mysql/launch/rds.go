@@ -21,7 +21,7 @@ type RDS struct{ servers Servers }
 
 var (
 	_ engine.Launcher        = RDS{}
-	_ engine.Cloner          = RDS{}
+	_ engine.Templated       = RDS{}
 	_ engine.Replicator      = RDS{}
 	_ engine.SettingsChecker = RDS{}
 )
@@ -112,6 +112,9 @@ func (r RDS) Configure(ctx context.Context, m infra.Machine, n engine.Node) erro
 func (r RDS) Init(ctx context.Context, m infra.Machine, n engine.Node) error {
 	return r.servers.Init(ctx, m, asMySQL(n))
 }
+
+// Template names MySQL's: what makes a server one of RDS comes with its first start.
+func (r RDS) Template(n engine.Node) string { return r.servers.Template(asMySQL(n)) }
 
 // Clone copies a stopped server's data folder.
 func (r RDS) Clone(ctx context.Context, m infra.Machine, from, to engine.Node) error {

@@ -25,8 +25,8 @@ import (
 type Servers struct{}
 
 var (
-	_ engine.Launcher = Servers{}
-	_ engine.Cloner   = Servers{}
+	_ engine.Launcher  = Servers{}
+	_ engine.Templated = Servers{}
 )
 
 const administrator = "plimsoll"
