@@ -87,6 +87,7 @@ soak:
 	PLIMSOLL_SOAK=1 go test ./catalog -run TestTroublesOfARingInTrials -v -count 1 -timeout 1h
 	PLIMSOLL_SOAK=1 go test ./action/cql -run TestOnARealRing -v -count 1 -timeout 1h
 	PLIMSOLL_SOAK=1 go test ./infra/... ./internal/machinetest -run TestSoak -v -count 1 -timeout 30m
+	PLIMSOLL_SOAK=1 go test ./web -run TestBrowser -v -count 1 -timeout 30m
 
 kube: # against a real API server of Kubernetes, which is built once, from its Go module
 	infra/kube/kubetest/apiserver/build.sh $(KUBE)

@@ -112,7 +112,7 @@ func (d Disk) Advice() string {
 	case d.Array != "":
 		return "it is in use as a leg: plimsoll superdisk status shows its array. For another array use a blank disk"
 	}
-	return "use a blank disk. If a run of superdisk/migrate waits, plimsoll runbook status names it and how it goes on: its last steps make a leg of the old disk"
+	return "use a blank disk. If a run of superdisk/migrate waits, plimsoll runbook status names it and how to continue it: its last steps make a leg of the old disk"
 }
 
 // Examine looks at a device before it is made a leg: what it holds, who uses it, whether it is large enough is for the caller.

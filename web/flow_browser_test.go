@@ -69,7 +69,7 @@ func (p person) judges(what string) {
 		if p.b.Eval(fmt.Sprintf(wider, l.Width), &wide); len(wide) > 0 {
 			p.t.Errorf("%s, %s: wider than the window: %v", what, kind, wide)
 		}
-		for _, barrier := range barriers(p.t, p.b, p.axe, judged[kind]) {
+		for _, barrier := range barriers(p.t, p.b, p.axe, rulesOf(kind)) {
 			p.t.Errorf("%s, %s: %s", what, kind, barrier)
 		}
 	}

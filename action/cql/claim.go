@@ -254,14 +254,22 @@ func (m ClusterLock) rows(ctx context.Context, statement string) ([][]engine.Val
 		}
 		last = fmt.Errorf("node %s: %w", n.Name, err)
 	}
-	for _, n := range append(unknown, idle...) {
-		limited, cancel := context.WithTimeout(ctx, idleTime)
-		rows, err := m.ask(limited, n, statement)
-		late := limited.Err() != nil
-		cancel()
-		if err == nil || ctx.Err() != nil || !late && engine.ClassOf(err) != engine.Unavailable {
-			return rows, err
+	doubtful := append(unknown, idle...)
+	for _, limit := range []time.Duration{idleTime, slowTime} {
+		var late []cluster.Node
+		for _, n := range doubtful {
+			limited, cancel := context.WithTimeout(ctx, limit)
+			rows, err := m.ask(limited, n, statement)
+			expired := limited.Err() != nil
+			cancel()
+			switch {
+			case err == nil || ctx.Err() != nil || !expired && engine.ClassOf(err) != engine.Unavailable:
+				return rows, err
+			case expired:
+				late, last = append(late, n), &engine.Error{Kind: engine.Unavailable, Text: fmt.Sprintf("node %s gave no answer within %s", n.Name, limit)}
+			}
 		}
+		doubtful = late
 	}
 	return nil, last
 }

@@ -169,7 +169,7 @@ func TestADrainPassesWithTheRestart(t *testing.T) {
 	s := &stage{part: engine.Normal, mode: "DRAINED", down: "b"}
 	on := s.on(s.node(true))
 	passed := func() error { return (&drain{Node: "n2"}).Passed(t.Context(), on.ReadOnly(), nil) }
-	if err := passed(); err == nil || !strings.Contains(err.Error(), "node n2 is at DRAINED") {
+	if err := passed(); err == nil || !strings.Contains(err.Error(), "node n2 is in mode DRAINED, not NORMAL") {
 		t.Errorf("drained: %v", err)
 	}
 	s.mode = "NORMAL"

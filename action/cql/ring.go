@@ -150,6 +150,9 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 // idleTime is how long a node may take to answer of which its machine does not say that it runs.
 const idleTime = 2 * time.Second
 
+// slowTime is how long it may take when no node has answered within idleTime: a ring that is busy takes seconds to make the table of claims.
+const slowTime = 15 * time.Second
+
 // byWord parts the nodes by the word of their machines: those that run, those of which the machine cannot tell, as without systemd, and those that
 // do not run. A server that was started otherwise answers all the same. Frozen ones are in none.
 func (r *ring) byWord(ctx context.Context) (running, unknown, idle []cluster.Node) {

@@ -43,9 +43,12 @@ func TestServersOfALab(t *testing.T) {
 		actiontest.Run(t, actiontest.Subject{Action: find(t, "fault.restore"), With: `{}`, Cluster: on, Snapshot: state, Always: true, Cuts: quick})
 	})
 	t.Run("what this lab was not made for", func(t *testing.T) {
-		for name, with := range map[string]string{"fault.power-fail": "{node: n1}", "fault.change-disk": "{node: n1, type: gp2, size: 100G}"} {
-			if _, err := actiontest.Bind(t, find(t, name), with).Act(t.Context(), on, action.Call{}); err == nil || !strings.Contains(hint.Of(err), "create it with") {
-				t.Errorf("%s: %v, want it refused with a hint", name, err)
+		for name, c := range map[string]struct{ with, hint string }{
+			"fault.power-fail":  {"{node: n1}", "create it with cluster: {forgetful: true}"},
+			"fault.change-disk": {"{node: n1, type: gp2, size: 100G}", "plimsoll lab up mariadb --disk gp2:800GiB --name NAME"},
+		} {
+			if _, err := actiontest.Bind(t, find(t, name), c.with).Act(t.Context(), on, action.Call{}); err == nil || !strings.Contains(hint.Of(err), c.hint) {
+				t.Errorf("%s: %v, want it refused with the hint %q, not %q", name, err, c.hint, hint.Of(err))
 			}
 		}
 	})

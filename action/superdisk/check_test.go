@@ -39,7 +39,7 @@ func TestACheckSaysWhatDiffers(t *testing.T) {
 func TestNoRefusalAdvisesToEraseADisk(t *testing.T) {
 	for says, want := range map[string]string{
 		"mount /mnt/data":        "superdisk/migrate -i local=/dev/ubda -i mount=/mnt/data moves",
-		"type xfs":               "resume that",
+		"type xfs":               "plimsoll runbook status names it and how to continue it",
 		"type linux_raid_member": "superdisk/emergency-start",
 		"holder md127":           "plimsoll superdisk status shows its array",
 	} {

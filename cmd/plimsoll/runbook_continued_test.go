@@ -54,7 +54,7 @@ steps:
 		t.Errorf("code %d; as JSON a run that no process executes is %s", code, out)
 	}
 	_, said, code := typed(t, "runbook", "run", "quick.yaml", "--cluster", "orders2", "--yes")
-	if _, err := os.Stat("b"); code != 0 || err != nil || !strings.Contains(said, "(Ctrl-C parks it)") || !strings.Contains(said, "which was resumed: done") {
+	if _, err := os.Stat("b"); code != 0 || err != nil || !strings.Contains(said, "(Ctrl-C interrupts it)") || !strings.Contains(said, "which was resumed: done") {
 		t.Errorf("code %d, its last step: %v; said: %s", code, err, said)
 	}
 }

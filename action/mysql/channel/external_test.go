@@ -158,7 +158,7 @@ func hasSources(w fixture) {
 			w.Fatal(err)
 		}
 		before := w.channels("n1")(w.T)
-		w.refuses(cutOver, with, "n1 replicates from "+source+" itself")
+		w.refuses(cutOver, with, "n1 is itself a replica of "+source)
 		if after := w.channels("n1")(w.T); after != before {
 			w.Errorf("refused, and n1 replicates by %s, before by %s", after, before)
 		}

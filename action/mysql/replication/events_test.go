@@ -94,7 +94,7 @@ func (w fixture) mayWriteStill() {
 	w.must(err)
 	defer func() { _ = session.Close() }()
 	cautions := w.task(demoteAction, `{node: n1}`).(action.Cautioned).Cautions(ctx, w.on.ReadOnly())
-	if w.server("n1").mariadb != (len(cautions) == 1 && strings.Contains(cautions[0].Text, "may write although it is read-only: ticker.")) {
+	if w.server("n1").mariadb != (len(cautions) == 1 && strings.Contains(cautions[0].Text, "users who may write to a read-only server are connected to n1: ticker.")) {
 		w.Errorf("cautions: %v", cautions)
 	}
 }

@@ -435,7 +435,7 @@ func deadPrimary(w fixture) {
 	if _, err := strconv.Atoi(domain); err == nil { // of MariaDB, which has no such form
 		words = "sequence number " + at + " of domain " + domain
 	}
-	if has, said := fmt.Sprint(picked["received"]), fmt.Sprint(picked["may be lost"]); len(has) < 5 || !strings.HasPrefix(said, "transactions that n1 committed after "+words+" and sent to no replica are only there") {
+	if has, said := fmt.Sprint(picked["received"]), fmt.Sprint(picked["may be lost"]); len(has) < 5 || !strings.HasPrefix(said, "transactions that n1 committed after "+words+" and sent to no replica exist only on it") {
 		w.Errorf("what n1 may have alone: %q, after %q", said, has)
 	}
 	if out := w.does(fenceAction, `{node: n1}`); out["way"] != "ended" {

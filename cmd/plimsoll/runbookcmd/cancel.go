@@ -125,7 +125,7 @@ func tellCancelled(c console.Streams, run string, st *journal.State) {
 		fmt.Fprintf(c.Err, "undone: %s\n", strings.Join(undone, ", "))
 	}
 	switch {
-	case st.Outcome == journal.RunCancelled && len(stands) > 0:
+	case st.Outcome == journal.RunCancelled && len(stands) > 0 && st.Why != "":
 		fmt.Fprintf(c.Err, "%s; once that is fixed, record it: plimsoll runbook fixed %s --reason REASON\n", st.Why, run)
 	case len(stands) == 0 && len(undone) > 0 && len(st.Remainders()) == 0:
 		fmt.Fprintln(c.Err, "no change of the run remains")
