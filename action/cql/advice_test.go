@@ -56,11 +56,7 @@ func opens(t *testing.T, task action.Task, on *cluster.Cluster, want action.Stat
 }
 
 // repairOf is a repair of n2.
-func repairOf(keyspace string) *upkeep {
-	u := repairAction.New().(*upkeep)
-	u.Node, u.Keyspace = "n2", keyspace
-	return u
-}
+func repairOf(keyspace string) *repair { return &repair{Node: "n2", Keyspace: keyspace} }
 
 // What each refusal about a ring advises is done as it is written, by its words, and then the way is open.
 func TestAdviceAboutARing(t *testing.T) {

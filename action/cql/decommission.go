@@ -23,7 +23,10 @@ type decommission struct {
 	Node string `yaml:"node,required" doc:"Which node."`
 }
 
-var _ action.Verifier = (*decommission)(nil)
+var (
+	_ action.Verifier       = (*decommission)(nil)
+	_ action.InFlightWaiter = (*decommission)(nil)
+)
 
 // Traits says irreversible: the node's data is of no use afterwards. It is repeatable: a node that is leaving goes on by
 // itself, and is waited for.
@@ -96,6 +99,15 @@ func (d *decommission) Act(ctx context.Context, on *cluster.Cluster, c action.Ca
 	return nil, leave(ctx, r, n, c)
 }
 
+// AwaitInFlight waits while a nodetool that outlived who began it may still have the node leave, and until the others see that it does.
+func (d *decommission) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return err
+	}
+	return awaitOrder(ctx, n, c, []string{"LEAVING", "DECOMMISSIONED"}, leavingIsSeen(on, n))
+}
+
 func (d *decommission) Verify(ctx context.Context, on *cluster.Cluster, _ action.Facts) error {
 	f, err := d.Check(ctx, on)
 	if err == nil && f.State != action.Satisfied {
@@ -123,7 +135,7 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 	}
 	var ordered chan error // nil: it goes on by itself, whoever ordered it
 	if !leaves(is) {
-		ordered = order(ctx, n, flags)
+		ordered = order(ctx, n, c, flags)
 	}
 	heard := make(chan error)
 	close(heard)
@@ -149,7 +161,7 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 			}
 			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
 				c.Progress(-1, "it is "+is+", and is decommissioned again")
-				ordered = order(ctx, n, flags)
+				ordered = order(ctx, n, c, flags)
 			}
 		}
 		sent.told(ctx, v, c, "leaving")
@@ -205,10 +217,10 @@ func (v view) diedBefore(n cluster.Node, is engine.Member) error {
 func leaves(mode string) bool { return mode == "LEAVING" || mode == "DECOMMISSIONED" }
 
 // order has a node leave. What is returned tells once how that ended.
-func order(ctx context.Context, n cluster.Node, flags []string) chan error {
+func order(ctx context.Context, n cluster.Node, c action.Call, flags []string) chan error {
 	ordered := make(chan error, 1)
 	go func() {
-		_, err := tool(ctx, n, append([]string{"decommission"}, flags...)...)
+		_, err := give(ctx, n, c, append([]string{"decommission"}, flags...)...)
 		ordered <- unleft(err)
 	}()
 	return ordered

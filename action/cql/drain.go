@@ -24,8 +24,9 @@ type drain struct {
 }
 
 var (
-	_ action.Undoer = (*drain)(nil)
-	_ action.Passer = (*drain)(nil)
+	_ action.Undoer         = (*drain)(nil)
+	_ action.Passer         = (*drain)(nil)
+	_ action.InFlightWaiter = (*drain)(nil)
 )
 
 func (d *drain) Traits() action.Traits {
@@ -90,12 +91,21 @@ func (d *drain) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRes
 	return f, away(all, v.Members, *is, d.AcceptUnavailable)
 }
 
-func (d *drain) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {
+// AwaitInFlight waits while a nodetool that outlived who began it may still drain the node.
+func (d *drain) AwaitInFlight(ctx context.Context, on *cluster.Cluster, c action.Call) error {
+	n, err := on.Node(ctx, d.Node)
+	if err != nil {
+		return err
+	}
+	return awaitOrder(ctx, n, c, []string{"DRAINING", "DRAINED"}, func(context.Context) bool { return true })
+}
+
+func (d *drain) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	n, err := on.Node(ctx, d.Node)
 	if err != nil {
 		return nil, err
 	}
-	_, err = tool(ctx, n, "drain")
+	_, err = give(ctx, n, c, "drain")
 	return nil, err
 }
 
@@ -133,6 +143,9 @@ func (d *drain) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 	}
 	if n.Server == nil {
 		return restartedByHand(ctx, on, n)
+	}
+	if err := mayStart(ctx, on, n, "", ""); err != nil {
+		return err
 	}
 	if err := restarted(ctx, n); err != nil {
 		return err

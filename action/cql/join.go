@@ -161,7 +161,8 @@ func (j *join) dead(ctx context.Context, on *cluster.Cluster, v view) (string, e
 // alive refuses to have a node replaced that the ring has as up.
 func alive(n cluster.Node, is engine.Member) *hint.PermanentError {
 	return &hint.PermanentError{Reason: fmt.Sprintf("%s is not dead: the ring sees it as %s", n.Name, named(is)),
-		Advice: "to remove a live node: cql/remove-node -i node=" + n.Name + "; to replace it right away, stop it first: cql/drain -i node=" + n.Name}
+		Advice: "to remove a live node: cql/remove-node -i node=" + n.Name + "; to replace it right away, stop it first: cql/drain -i node=" + n.Name +
+			". If this run has begun, end it before that: plimsoll runbook cancel RUN --undo"}
 }
 
 func (j *join) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {

@@ -140,7 +140,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 			Advice: "the node was not started, and the ring's data is safe. Its old data must not come back: empty its data folder, mark it spare: true in the inventory, then cql/add-node -i node=" + n.Name}
 	}
 	is.host = member.Host
-	if running, err := serverRuns(ctx, n); err != nil || running {
+	if running, err := serverRuns(ctx, n); err != nil || running && !drained(ctx, n) {
 		is.later = "node " + n.Name + " is still running"
 		if member.Up && v.member(n) == member {
 			is.later = ""
@@ -180,6 +180,26 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 	is.repair, err = kept.toReturn(was.Name, away, m.Accept)
 	is.repair = is.repair || m.Stale == "yes"
 	return is, err
+}
+
+// mayStart refuses to start a node that the ring has removed, or that was away for longer than deletions are kept. Where that cannot be told, as
+// where no other node runs, it is started: a person was asked, if it was cql.may-return that found it.
+func mayStart(ctx context.Context, on *cluster.Cluster, n cluster.Node, data, accepted string) error {
+	if running, err := serverRuns(ctx, n); err != nil || running && !drained(ctx, n) {
+		return err
+	}
+	m := mayReturn{Node: n.Name, Data: data, Accept: accepted, Stale: "no"}
+	_, err := m.look(ctx, on)
+	return err
+}
+
+// drained tells whether a server that runs serves nobody any more: it is away as one that is stopped.
+func drained(ctx context.Context, n cluster.Node) bool {
+	if tooled(n) != nil || n.Loose {
+		return false
+	}
+	is, err := mode(ctx, n)
+	return err == nil && is == "DRAINED"
 }
 
 func serverRuns(ctx context.Context, n cluster.Node) (bool, error) {

@@ -93,6 +93,11 @@ type maybeRuns struct {
 
 func (s maybeRuns) Running(context.Context) (bool, error) { return s.h.runs, nil }
 
+// errStarted ends a start that is not played.
+var errStarted = errors.New("it was started")
+
+func (maybeRuns) Start(context.Context) error { return errStarted }
+
 func (h *homecoming) on() *cluster.Cluster {
 	return &cluster.Cluster{Name: "played", Engine: opening{h}, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{
@@ -184,6 +189,23 @@ func TestWhetherAMemberMayReturn(t *testing.T) {
 				t.Errorf("output %v, %v; want host b, repair %s", out, actErr, c.repair)
 			}
 		})
+	}
+}
+
+// A node that was away for too long is not started by any way that leads back: neither by an act, nor by the undo of its drain.
+func TestANodeThatWasAwayForTooLongIsNotStarted(t *testing.T) {
+	h := gone(t)
+	h.newest = h.clock.Add(-11 * day)
+	_, err := (&start{Node: "n2"}).Act(t.Context(), h.on(), action.Call{})
+	refused(t, err, "node n2 was away for 11d, and shop.orders keeps its deletions for 10d", "cql/replace-node")
+	refused(t, (&drain{Node: "n2"}).Undo(t.Context(), h.on(), action.Call{}), "node n2 was away for 11d", "cql/replace-node")
+	_, err = (&start{Node: "n2", Accept: "shop"}).Act(t.Context(), h.on(), action.Call{})
+	if !errors.Is(err, errStarted) {
+		t.Errorf("with its deleted rows accepted: %v", err)
+	}
+	h.newest = h.clock.Add(-day)
+	if err := (&drain{Node: "n2"}).Undo(t.Context(), h.on(), action.Call{}); !errors.Is(err, errStarted) {
+		t.Errorf("after a day: %v", err)
 	}
 }
 

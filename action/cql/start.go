@@ -10,13 +10,15 @@ import (
 
 var startAction = action.Action{
 	Name: "cql.start", Version: 1,
-	About: "Starts a member and waits until it serves. One that is drained, and runs without serving, is restarted.",
+	About: "Starts a member and waits until it serves. One that is drained, and runs without serving, is restarted. Refused if the ring has removed it, or if it was away for longer than deletions are kept (gc_grace_seconds).",
 	New:   func() action.Task { return &start{} },
 }
 
 // start is server.start for a node that may be drained: it runs, and would never answer.
 type start struct {
-	Node string `yaml:"node,required" doc:"Which node."`
+	Node   string `yaml:"node,required" doc:"Which node."`
+	Data   string `yaml:"data" doc:"The folder on its machine that contains its data. Default, in a lab: the node's."`
+	Accept string `yaml:"accept_resurrection" doc:"Tables or keyspaces, separated by commas, of which deleted rows may come back. Default: none."`
 }
 
 var (
@@ -41,6 +43,9 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 		return nil, err
 	}
 	if n.Server != nil {
+		if err := mayStart(ctx, on, n, s.Data, s.Accept); err != nil {
+			return nil, action.NothingDone{Err: err}
+		}
 		if err := restarted(ctx, n); err != nil {
 			return nil, err
 		}

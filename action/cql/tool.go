@@ -6,14 +6,25 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/action"
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra"
 	"plimsoll/internal/poll"
 )
 
-// tool has nodetool do something with a node and returns what it prints: for orders, which the protocol has no words for.
+// tool has nodetool tell something of a node, or do what may be done twice, and returns what it prints: the protocol has no words for it.
 func tool(ctx context.Context, n cluster.Node, args ...string) (string, error) {
+	return marked(ctx, n, func(c infra.Command) string { return c.Mark }, args...)
+}
+
+// give has nodetool give a node an order that changes it. Its process is found again by leftOrders if it outlives Plimsoll: it needs a
+// second or more to begin, and the node does nothing before.
+func give(ctx context.Context, n cluster.Node, call action.Call, args ...string) (string, error) {
+	return marked(ctx, n, func(c infra.Command) string { return markOf(c, call) }, args...)
+}
+
+func marked(ctx context.Context, n cluster.Node, mark func(infra.Command) string, args ...string) (string, error) {
 	if err := tooled(n); err != nil {
 		return "", err
 	}
@@ -21,6 +32,7 @@ func tool(ctx context.Context, n cluster.Node, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c.Mark = mark(c)
 	out, err := n.Machine.Run(ctx, c)
 	if err != nil {
 		err = fmt.Errorf("nodetool %s on %s: %w", args[0], n.Name, inWords(err, out))

@@ -12,7 +12,7 @@ import (
 // What gives orders by nodetool is refused by its check where it cannot be run, or works another server.
 func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 	for name, task := range map[string]action.Task{
-		"decommission": &decommission{Node: "n2"}, "cleanup": cleanupAction.New(), "repair": repairAction.New(), "drain": &drain{Node: "n2"},
+		"decommission": &decommission{Node: "n2"}, "cleanup": cleanupAction.New(), "repair": &repair{Node: "n2"}, "drain": &drain{Node: "n2"},
 	} {
 		if u, is := task.(*upkeep); is {
 			u.Node = "n2"

@@ -12,11 +12,9 @@ func TestANodeThatIsNoMemberIsRefused(t *testing.T) {
 	s := &stage{mode: "NORMAL", id: "b", notRunning: true}
 	on := s.on(s.node(true))
 	tasks := map[string]action.Task{"wait-whole": &whole{}, "drain": &drain{Node: "n2"}}
-	for _, a := range []action.Action{repairAction, cleanupAction} {
-		u := a.New().(*upkeep)
-		u.Node = "n2"
-		tasks[a.Name] = u
-	}
+	clean := cleanupAction.New().(*upkeep)
+	clean.Node = "n2"
+	tasks["cleanup"], tasks["repair"] = clean, &repair{Node: "n2"}
 	for name, task := range tasks {
 		t.Run(name, func(t *testing.T) {
 			_, err := task.Check(t.Context(), on.ReadOnly())

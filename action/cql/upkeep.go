@@ -19,10 +19,8 @@ var cleanupAction = action.Action{
 
 var repairAction = action.Action{
 	Name: "cql.repair", Version: 1,
-	About: "Repairs a node's primary ranges: compares them with the other replicas and brings all to the same data (nodetool repair).",
-	New: func() action.Task {
-		return &upkeep{order: []string{"repair", "--full", "--partitioner-range"}, kind: validation}
-	},
+	About: "Repairs a node's ranges: compares them with the other replicas and brings all to the same data (nodetool repair). By default its primary ranges, so that a repair of every node in turn compares each range once.",
+	New:   func() action.Task { return &repair{} },
 }
 
 // validation is the kind of the tasks on files that a repair has.

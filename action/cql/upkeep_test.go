@@ -64,9 +64,10 @@ func TestWhatANodeHolds(t *testing.T) {
 func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
 	s := &stage{part: engine.Normal, replicas: 2}
 	on := s.on(s.node(true))
-	for _, a := range []action.Action{repairAction, cleanupAction} {
-		u := a.New().(*upkeep)
-		u.Node, u.Keyspace = "n2", "shpo"
+	clean := cleanupAction.New().(*upkeep)
+	clean.Node = "n2"
+	for _, u := range []*upkeep{(&repair{Node: "n2"}).upkeep(), clean} {
+		u.Keyspace = "shpo"
 		_, err := u.Check(t.Context(), on.ReadOnly())
 		refused(t, err, "there is no replicated keyspace shpo", "did you mean shop?")
 		u.Keyspace = "nope"
@@ -75,7 +76,7 @@ func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
 		for _, known := range []string{"shop", ""} {
 			u.Keyspace = known
 			if f, err := u.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
-				t.Errorf("%s of %q: %+v, %v", a.Name, known, f, err)
+				t.Errorf("%s of %q: %+v, %v", u.kind, known, f, err)
 			}
 		}
 	}
