@@ -25,7 +25,19 @@ type repoint struct {
 	Leave  []string `yaml:"leave" doc:"Nodes to leave alone, such as a dead one."`
 }
 
-var _ action.Verifier = (*repoint)(nil)
+var (
+	_ action.Verifier = (*repoint)(nil)
+	_ action.Bringer  = (*repoint)(nil)
+)
+
+// Brings is the replication of the nodes that did not replicate.
+func (r *repoint) Brings(context.Context, *cluster.Cluster) []string {
+	var all []string
+	for _, node := range r.Also {
+		all = append(all, replicationOf(node))
+	}
+	return all
+}
 
 func (r *repoint) Traits() action.Traits {
 	return action.Traits{Effect: action.Irreversible, Repeatable: true}
@@ -237,7 +249,7 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	}
 	if !n.is.ReadOnly { // clients may have written there until now
 		if err := (link{s, source}).refuseErrant(ctx); err != nil {
-			return "", wrote(n.name, source.name(), err)
+			return "", wrote(s, source.name(), err)
 		}
 	}
 	follows, err := link{s, source}.runs(ctx, n.is)
@@ -254,14 +266,14 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 }
 
 // wrote says of a node on which clients wrote beside the primary that they cannot any more, and how the run ends: the node cannot be made to follow.
-func wrote(node, source string, err error) error {
+func wrote(s *server, source string, err error) error {
 	refusal := (*hint.PermanentError)(nil)
 	if !errors.As(err, &refusal) {
 		return err
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s accepted writes while %s was the primary, and is read-only now: %s", node, source, refusal.Reason),
-		Advice: fmt.Sprintf("find these transactions in its binary log and execute those that you need on %s. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s, and mysql/add-replica -i node=%s seeds the node again", source, node),
+		Reason: fmt.Sprintf("%s accepted writes while %s was the primary, and is read-only now: %s", s.name(), source, refusal.Reason),
+		Advice: fmt.Sprintf("find these transactions in its binary log and execute those that you need on %s. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s. Then seed %s again: %s", source, s.name(), seedAgain(s)),
 	}
 }
 
