@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -120,7 +121,20 @@ func (w *caughtUp) wait(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err != nil {
 		return err
 	}
-	return awaitPosition(ctx, replica, goal, c.Progress)
+	return alsoWrote(ctx, link{replica, source}, awaitPosition(ctx, replica, goal, c.Progress))
+}
+
+// alsoWrote adds to why a replica does not go on that clients wrote to it, as after a start that opened it.
+func alsoWrote(ctx context.Context, l link, err error) error {
+	refusal := (*hint.PermanentError)(nil)
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	var written *hint.PermanentError
+	if !errors.As(l.refuseErrant(ctx), &written) {
+		return err
+	}
+	return &hint.PermanentError{Reason: refusal.Reason + "; it accepted writes itself: " + written.Reason, Advice: written.Advice}
 }
 
 // Verify asks for nothing more: the source may have gone on.
