@@ -17,6 +17,7 @@ type visitor struct {
 	leads  bool
 	derive func(time.Time, *Instance) []Sample
 	missed missed
+	unkept unkept
 	silent bool // its last visit ended in an error
 }
 
@@ -27,6 +28,9 @@ func (w *visitor) follow(ctx context.Context, later time.Duration) {
 		if err := w.reads.Close(); err != nil {
 			w.cfg.Log.Debug("close collector", "instance", w.of.Name, "error", err)
 		}
+		w.mu.Lock()
+		delete(w.losing, w)
+		w.mu.Unlock()
 	}()
 	begin := time.NewTimer(later)
 	defer begin.Stop()
@@ -52,7 +56,7 @@ func (w *visitor) follow(ctx context.Context, later time.Duration) {
 func (w *visitor) visit(ctx context.Context, level Level) {
 	now := w.cfg.Now()
 	gone := w.gone()
-	level = max(level, w.missed.due(now, gone))
+	level = max(level, w.missed.due(now, gone), w.unkept.due())
 	limit := most[level]
 	if longer, is := w.reads.(ExtraTimer); is {
 		limit += longer.ExtraTime()
@@ -76,12 +80,12 @@ func (w *visitor) visit(ctx context.Context, level Level) {
 	for i := range samples {
 		samples[i].Labels = append(samples[i].Labels, Label{"cluster", w.of.Cluster}, Label{"instance", w.of.Name}, Label{"job", w.of.Engine})
 	}
+	var lost error
 	if w.cfg.Keep != nil {
-		if err := w.cfg.Keep(ctx, samples); err != nil {
-			w.cfg.Log.Error("keep samples", "instance", w.of.Name, "error", err)
-		}
+		lost = w.cfg.Keep(ctx, samples)
+		w.kept(now, level, lost)
 	}
-	if w.leads && err == nil && reading.Asked == Everything {
+	if w.leads && err == nil && lost == nil && reading.Asked == Everything {
 		w.mu.Lock()
 		w.stored[w.of.Name] = w.cfg.Now()
 		w.mu.Unlock()

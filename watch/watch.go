@@ -47,7 +47,8 @@ type Watcher struct {
 	mu        sync.Mutex
 	sources   []Source             // that are to be read
 	instances map[string]*Instance // by name
-	stored    map[string]time.Time // when the samples of their last reading had been given away
+	stored    map[string]time.Time // when the samples of their last reading had been kept
+	losing    map[*visitor]unkept  // whose samples could not be kept
 	changed   chan struct{}
 	fresh     bool // something was read since changed was last closed
 
@@ -66,7 +67,7 @@ func New(cfg Config) *Watcher {
 	if cfg.Every == 0 {
 		cfg.Every = time.Second
 	}
-	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, stored: map[string]time.Time{}, changed: make(chan struct{}), others: make(chan struct{}, 1)}
+	w := &Watcher{cfg: cfg, instances: map[string]*Instance{}, stored: map[string]time.Time{}, losing: map[*visitor]unkept{}, changed: make(chan struct{}), others: make(chan struct{}, 1)}
 	w.Follow(cfg.Sources)
 	return w
 }
@@ -146,12 +147,13 @@ func (w *Watcher) Instance(name string) (Instance, bool) {
 	return Instance{}, false
 }
 
-// Unread tells whether an instance is not polled now, and nothing that was read of it was kept since a time: of what was so then nothing newer is known.
+// Unread tells whether nothing newer is known of an instance than what was so at a time: it is not polled now, and was not read since; or what is
+// read of it cannot be kept. Without a name it tells whether that is so of any.
 func (w *Watcher) Unread(name string, since time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := w.instances[name]
-	return i != nil && i.State == Paused && w.stored[name].Before(since)
+	return i != nil && i.State == Paused && w.stored[name].Before(since) || w.loses(name)
 }
 
 // Changed returns a channel that is closed when there is a new picture.

@@ -45,7 +45,7 @@ func (s fleetHandlers) alert(w http.ResponseWriter, r *http.Request) error {
 		p.Silence = append(p.Silence, "instance="+p.Instance)
 	}
 	p.Silence = append(p.Silence, "--for", "2h")
-	if s.Watch.Query != nil {
+	if s.Watch.Query != nil && p.Expr != "" { // that samples are not kept is no rule's alert
 		_, book := s.speak(r)
 		curve, err := s.alertCurve(r.Context(), p, book)
 		if err != nil {

@@ -107,7 +107,7 @@ func Load(file string) (*Catalogue, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, hint.Missing(fmt.Errorf("read prices: %w", err), "plimsoll prices update downloads the present prices; without --prices, those and the built-in catalogue are used")
+		return nil, hint.Missing(fmt.Errorf("read prices: %w", err), "plimsoll prices update downloads the present prices; where no file of prices is named, those and the built-in catalogue are used")
 	}
 	over, err := parse(file, text)
 	if err != nil {

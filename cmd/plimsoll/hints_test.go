@@ -231,7 +231,7 @@ func eachFile(t *testing.T, each func(where func(token.Pos) string, file *ast.Fi
 	}
 }
 
-// hintsOf are the parts of a node that are hints: what hint.With and WithHint are given, and fields that are called so.
+// hintsOf are the parts of a node that are hints: what hint.With, hint.Missing and WithHint are given, and fields that are called so.
 func hintsOf(n ast.Node) (all []ast.Node) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -241,7 +241,7 @@ func hintsOf(n ast.Node) (all []ast.Node) {
 			for _, a := range n.Args {
 				all = append(all, a)
 			}
-		case is && called.Sel.Name == "With" && len(n.Args) == 2:
+		case is && (called.Sel.Name == "With" || called.Sel.Name == "Missing") && len(n.Args) == 2:
 			if of, is := called.X.(*ast.Ident); is && of.Name == "hint" {
 				all = append(all, n.Args[1])
 			}

@@ -128,6 +128,8 @@ var standAlone = map[string]string{
 	"name its result folder instead: --beside results/…":                                                                                       ofTheCommand,
 	"name a metric whose values are milliseconds with --metric; the file contains %s":                                                          ofTheCommand,
 	"give the difference of its clock with --offset: 90s, -1h, or start, which aligns both beginnings":                                         ofTheCommand,
+	"--password-file names the file that contains it":                                                                                          ofTheCommand,
+	"--beside takes the path of an imported series, of a result's folder (plimsoll trial list) or of a file of k6 or HdrHistogram":             ofTheCommand,
 	"--input %s=%s": ofAnInput,
 	"check the account, its password and its privileges: user and password of the cluster in plimsoll.yaml, or with --target mysql://USER@… that USER and --password-env NAME": ofTheCommand,
 	"roles: {%s: %s} in the web configuration, the file that --web-config names, gives %s that role":                                                                           ofAFile,

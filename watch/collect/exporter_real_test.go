@@ -112,9 +112,10 @@ func labelsOf(f *dto.MetricFamily) (names, values []string) {
 var onlyExported = []string{"mysql_exporter_", "mysql_info_schema_"}
 
 // asTheExporter holds what a watch shows beside what mysqld_exporter shows of the same server: a dashboard that asks one of them for a series finds
-// it at the other, of the same kind and with the same labels.
-func (w *watched) asTheExporter() {
-	exported, shown := w.exported(), w.shown()
+// it at the other, of the same kind and with the same labels. It returns what mysqld_exporter shows.
+func (w *watched) asTheExporter() (exported map[string]*dto.MetricFamily) {
+	exported = w.exported()
+	shown := w.shown()
 	if len(exported) < 200 {
 		w.t.Fatalf("mysqld_exporter shows only %d metrics", len(exported))
 	}
@@ -141,4 +142,5 @@ func (w *watched) asTheExporter() {
 			}
 		}
 	}
+	return exported
 }

@@ -29,7 +29,10 @@ func (q *quick) channels(ctx context.Context, now time.Time, r *watch.Reading) (
 			c.Lag = &lag
 		}
 		all = append(all, c)
-		labels := []string{"channel_name", c.Name, "master_host", first(row, "Master_Host", "Source_Host")}
+		labels := []string{ // as mysqld_exporter has them: what a server does not have is empty
+			"master_host", first(row, "Master_Host", "Source_Host"), "master_uuid", first(row, "Master_UUID", "Source_UUID"),
+			"channel_name", row["Channel_Name"], "connection_name", row["Connection_name"],
+		}
 		if c.Lag != nil {
 			r.Add(now, "plimsoll_replica_lag_seconds", *c.Lag, "channel", c.Name, "source", c.Source)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql"
@@ -56,7 +58,7 @@ func (s sources) watching(node string) *watched {
 		s.Fatal(err)
 	}
 	dial := func(ctx context.Context) (engine.Session, error) { return mysql.Engine{}.Dial(ctx, target) }
-	w := &watched{t: s.T, readers: MySQL(dial, 0), samples: map[string]float64{}}
+	w := &watched{t: s.T, db: labtest.Server{Target: target}, readers: MySQL(dial, 0), samples: map[string]float64{}}
 	w.readers[0].(*quick).breaker.slow = time.Minute // a machine that compiles beside this test is slow to answer
 	s.Cleanup(func() {
 		for _, c := range w.readers {
@@ -180,6 +182,14 @@ func replicates(t *testing.T, product string, acknowledged, acknowledges []strin
 		t.Errorf("its role is %s", w.seen.Role)
 	}
 
+	both := w.asTheExporter()["mysql_slave_status_slave_io_running"]
+	if want := map[string]int{"mariadb": 2}[product]; len(both.GetMetric()) != want { // it asks MySQL 9 by SHOW SLAVE STATUS, which that does not know
+		t.Errorf("mysqld_exporter shows the channels %v", both)
+	}
+	if names, _ := labelsOf(w.shown()["mysql_slave_status_slave_io_running"]); !slices.Equal(names, []string{"channel_name", "connection_name", "master_host", "master_uuid"}) {
+		t.Errorf("a channel has the labels %q", names)
+	}
+
 	// A session on n3 holds the row that the first channel wants to change: it alone falls behind.
 	holder := s.session("n3")
 	for _, text := range []string{"BEGIN", "SELECT * FROM a1.t FOR UPDATE"} {
@@ -204,10 +214,13 @@ func replicates(t *testing.T, product string, acknowledged, acknowledges []strin
 	if c := w.channel("first"); c.Stopped || c.Lag != nil || w.channel("second").Connecting || w.samples["plimsoll_replica_connecting first "+s.address("n1")] != 1 || w.samples["plimsoll_replica_connecting second "+s.address("n2")] != 0 {
 		t.Errorf("not connected: %+v", w.seen.Channels)
 	}
-	for name, running := range map[string]float64{"first": 0, "second": 1} { // as mysqld_exporter has it
-		host, _, _ := strings.Cut(s.address(map[string]string{"first": "n1", "second": "n2"}[name]), ":")
-		if v, is := w.samples["mysql_slave_status_slave_io_running "+name+" "+host]; !is || v != running {
-			t.Errorf("whether %s receives is %v, %v, want %v", name, v, is, running)
+	received := w.shown()["mysql_slave_status_slave_io_running"] // as mysqld_exporter has it
+	for name, running := range map[string]float64{"first": 0, "second": 1} {
+		at := slices.IndexFunc(received.GetMetric(), func(m *dto.Metric) bool {
+			return slices.ContainsFunc(m.GetLabel(), func(l *dto.LabelPair) bool { return l.GetValue() == name })
+		})
+		if at < 0 || received.GetMetric()[at].GetUntyped().GetValue() != running {
+			t.Errorf("whether %s receives is in %v, want %v", name, received, running)
 		}
 	}
 	s.do("n1", "SET SESSION sql_log_bin = 0", "ALTER USER repl IDENTIFIED BY 'r'")

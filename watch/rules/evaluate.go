@@ -31,7 +31,7 @@ type Config struct {
 	Groups   []store.Group
 	Silences *Silences                            // nil: there are none
 	Fired    func(context.Context, []watch.Alert) // is told after every evaluation of what fires and what was resolved in it; may be nil
-	Unread   func(string, time.Time) bool         // tells of an instance that it is not polled now, and was not read since a time; may be nil
+	Unread   func(string, time.Time) bool         // tells of an instance that nothing newer is known than what was so at a time; without a name, of any; may be nil
 	Log      *slog.Logger
 	Now      func() time.Time
 	Every    time.Duration // 0: 5 s
@@ -132,8 +132,8 @@ func gravestFirst(a, b watch.Alert) int {
 	return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(gravity[a.Severity], gravity[b.Severity]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Instance, b.Instance))
 }
 
-// Evaluate evaluates every rule once. A rule that cannot be evaluated leaves its alerts as they are, as does an instance that is not polled: nothing is
-// resolved for want of an answer.
+// Evaluate evaluates every rule once. A rule that cannot be evaluated leaves its alerts as they are, as does an instance that is not polled or whose
+// samples cannot be kept: nothing is resolved for want of an answer.
 func (e *Evaluator) Evaluate(ctx context.Context, at time.Time) {
 	e.pass.Lock()
 	defer e.pass.Unlock()
@@ -270,7 +270,7 @@ func (e *Evaluator) end(of ruleKey, r store.Rule, seen map[string]bool, at time.
 		if a.of != of || seen[key] {
 			continue
 		}
-		if e.cfg.Unread != nil && a.Instance != "" && e.cfg.Unread(a.Instance, a.held) {
+		if e.cfg.Unread != nil && e.cfg.Unread(a.Instance, a.held) {
 			continue
 		}
 		if a.State == Firing && at.Sub(a.held) < r.KeepFiring {

@@ -33,6 +33,7 @@ type Service struct {
 	texts    *watch.Texts
 	telling  *rules.Telling
 	latest   *api.Latest
+	blind    blindness
 	remote   []*sink.RemoteWrite
 	search   *sink.OpenSearch // nil: no documents go anywhere
 	mine     func([]watch.Source) []watch.Source
@@ -85,7 +86,7 @@ func OpenService(ctx context.Context, sources []watch.Source, set *settings.Sett
 		return nil, errors.Join(err, s.Series.Close())
 	}
 	s.Watcher = watch.New(watch.Config{
-		Sources: mine, Keep: s.keep, Alerts: s.rules.Alerts, Log: log, Documents: s.document,
+		Sources: mine, Keep: s.keep, Alerts: s.alerts, Log: log, Documents: s.document,
 		Left: func(ctx context.Context, instance string) {
 			s.latest.End(instance)
 			ended, err := s.Series.End(ctx, instance, time.Now())
@@ -183,6 +184,8 @@ func (s *Service) document(d watch.Document) {
 
 // fired tells people of alerts, and writes those that were resolved as documents; those that fire are in the documents of the fleet.
 func (s *Service) fired(ctx context.Context, alerts []watch.Alert) {
+	since, why := s.Watcher.Unkept()
+	alerts = append(alerts, s.muted(s.blind.turn(time.Now(), since, why))...)
 	s.telling.Fired(ctx, alerts)
 	for _, a := range alerts {
 		if a.State == rules.Resolved {

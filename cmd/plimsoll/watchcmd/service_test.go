@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"os/signal"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -139,5 +142,114 @@ func TestARuleReachesAWebhook(t *testing.T) {
 	cancel()
 	if err := errors.Join(<-done, s.Close()); err != nil {
 		t.Error(err)
+	}
+}
+
+const childFull = "PLIMSOLL_TEST_FULL_DISK"
+
+// While the disk is full no rule finds anything, and that says nothing of the servers: what fires goes on, until samples are kept again. A limit of the
+// process on the size of files is the disk that is full.
+func TestNothingIsResolvedWhileTheDiskIsFull(t *testing.T) {
+	if os.Getenv(childFull) != "" {
+		watchOnAFullDisk(t)
+		return
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNothingIsResolvedWhileTheDiskIsFull$", "-test.v")
+	child.Env = append(os.Environ(), childFull+"=yes")
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func watchOnAFullDisk(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ) // the write fails instead
+	t.Setenv("PLIMSOLL_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	const own = "groups: [{name: mine, rules: [{alert: Gone, expr: up == 0}]}]\n"
+	if err := os.WriteFile("mine.yml", []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := settings.Parse("watch.yaml", []byte("rules: [mine.yml]\nshipped_rules: false\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps, err := home.LabDeps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &dying{}
+	d.dead.Store(true)
+	sources := []watch.Source{{Instance: watch.Instance{Name: "orders/a", Cluster: "orders", Engine: "mysql"}, Collectors: []watch.Collector{d}}}
+	s, err := OpenService(t.Context(), sources, set, deps, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	await := func(what string, holds func() bool) {
+		t.Helper()
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for end := time.Now().Add(40 * time.Second); !holds(); <-tick.C {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
+	}
+	fires := func() bool {
+		all := s.rules.Alerts()
+		return len(all) == 1 && all[0].State == "firing"
+	}
+	lost := func() bool { since, _ := s.Watcher.Unkept(); return !since.IsZero() }
+
+	await("the alert does not fire", fires)
+	limit := syscall.Rlimit{}
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	await("with a full disk samples are kept", lost)
+	later := time.Now().Add(10 * time.Minute) // when the last sample that was kept counts no more
+	if v, err := s.Series.Instant(t.Context(), "up == 0", later); err != nil || len(v.Lines) != 0 {
+		t.Fatalf("the rule finds %v, %v", v.Lines, err)
+	}
+	s.rules.Evaluate(t.Context(), later)
+	if !fires() {
+		t.Errorf("%+v: resolved since nothing could be written", s.rules.Alerts())
+	}
+	d.dead.Store(false)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	await("with room again samples are not kept", func() bool { return !lost() })
+	await("the alert of a server that is back stays", func() bool { return len(s.rules.Alerts()) == 0 })
+	cancel()
+	if err := errors.Join(<-done, s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Somebody is told that nothing new will be told: once samples were lost for a minute, and when they are kept again.
+func TestSomebodyIsToldThatSamplesAreLost(t *testing.T) {
+	var b blindness
+	begun := time.Date(2026, 11, 27, 13, 5, 2, 0, time.UTC)
+	if got := b.turn(begun.Add(50*time.Second), begun, "no space left on device"); got != nil || b.firing() != nil {
+		t.Errorf("%+v after 50 seconds", got)
+	}
+	for range 2 {
+		got := b.turn(begun.Add(70*time.Second), begun, "no space left on device")
+		if len(got) != 1 || got[0].State != "firing" || got[0].Summary != "no sample is kept since 13:05:02 UTC: no space left on device" || len(b.firing()) != 1 {
+			t.Fatalf("%+v after 70 seconds", got)
+		}
+	}
+	got := b.turn(begun.Add(90*time.Second), time.Time{}, "")
+	if len(got) != 1 || got[0].State != "resolved" || b.firing() != nil {
+		t.Errorf("%+v when samples are kept again", got)
+	}
+	if got := b.turn(begun.Add(100*time.Second), time.Time{}, ""); got != nil {
+		t.Errorf("%+v afterwards", got)
 	}
 }
