@@ -11,7 +11,7 @@ import (
 )
 
 var restartAction = Action{
-	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says.",
+	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says. Refused for a read-only server that would start writable; where only its option file knows, a person is asked.",
 	New: func() Task { return &restart{} },
 }
 
@@ -20,14 +20,15 @@ type restart struct {
 }
 
 var (
-	_ Verifier = (*restart)(nil)
-	_ Passer   = (*restart)(nil)
+	_ Verifier         = (*restart)(nil)
+	_ Passer           = (*restart)(nil)
+	_ ApprovalDemander = (*restart)(nil)
 )
 
 // Traits says repeatable: an act that was interrupted sees by the server's process what is left to do.
 func (r *restart) Traits() Traits { return Traits{Effect: Irreversible, Repeatable: true} }
 
-// Check always finds it needed: there is no state that says that a server was restarted.
+// Check always finds it needed: there is no state that says that a server was restarted. It refuses a read-only server that would start writable.
 func (r *restart) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
 	server, err := r.server(ctx, on)
 	if err != nil {
@@ -39,7 +40,16 @@ func (r *restart) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, 
 	}
 	f := CheckResult{State: Needed, Observed: Facts{"process": process}, Intended: Facts{"process": Another}}
 	r.notePart(ctx, on, f)
-	return f, nil
+	f.Reason, err = r.opensAtStart(ctx, on, f)
+	return f, err
+}
+
+// ApprovalReason is that clients may write to a read-only server when it starts.
+func (r *restart) ApprovalReason(f CheckResult) string {
+	if _, unknown := f.Observed[startFact]; unknown {
+		return f.Reason
+	}
+	return ""
 }
 
 func processOf(ctx context.Context, s cluster.Server) (string, error) {
@@ -62,6 +72,9 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	}
 	if now == before { // else an interrupted act had stopped it, or restarted it
 		c.Progress(0, "stopping")
+		if err := r.closeAtStart(ctx, on); err != nil {
+			return nil, err
+		}
 		if err := server.Stop(ctx); err != nil {
 			return nil, err
 		}
@@ -76,6 +89,11 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	output, err := r.keepPart(ctx, on, c)
 	if err != nil {
 		return nil, err
+	}
+	if output[closedAgain] == true || c.Resumed || c.Attempt > 1 { // an attempt before may have closed it
+		if err := r.refuseWritten(ctx, on, c.Before); err != nil {
+			return nil, err
+		}
 	}
 	now, err = processOf(ctx, server)
 	if output == nil {

@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -114,7 +115,10 @@ func (s *Start) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, er
 	if err := s.answer(ctx, on); err != nil {
 		return nil, err
 	}
-	return nil, s.noSecond(ctx, on)
+	if err := s.noSecond(ctx, on); err != nil {
+		return nil, err
+	}
+	return s.openReplica(ctx, on), nil
 }
 
 // Undo stops the server, unless it has taken the place of who was the primary before it was started.
@@ -180,7 +184,10 @@ type stop struct {
 	ForGood bool `yaml:"for_good" doc:"It will not be started again, because its data is no longer usable. The stop is then irreversible."`
 }
 
-var _ Undoer = (*stop)(nil)
+var (
+	_ Undoer    = (*stop)(nil)
+	_ Cautioned = (*stop)(nil)
+)
 
 func (s *stop) Traits() Traits {
 	if s.ForGood {
@@ -198,8 +205,24 @@ func (s *stop) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, err
 	defer cancel()
 	if on.Answers(once, s.Node) != nil {
 		f.Observed[silentFact] = true
+	} else {
+		s.notePart(ctx, on, f)
 	}
 	return f, ctx.Err()
+}
+
+// Cautions say of a server that refuses writes that its next start may let clients write to it.
+func (s *stop) Cautions(ctx context.Context, on *cluster.Cluster) []Caution {
+	f := CheckResult{Observed: Facts{}}
+	s.notePart(ctx, on, f)
+	asks, err := s.opensAtStart(ctx, on, f)
+	if refusal := (*hint.PermanentError)(nil); errors.As(err, &refusal) {
+		asks = refusal.Reason + ": " + refusal.Advice
+	}
+	if asks == "" {
+		return nil
+	}
+	return []Caution{{Text: asks}}
 }
 
 // silentFact is the fact that a server ran and did not answer when it was looked at, as a drained node does.
@@ -222,10 +245,14 @@ func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, err
 	if err != nil {
 		return nil, err
 	}
+	if err := s.closeAtStart(ctx, on); err != nil {
+		return nil, err
+	}
 	return nil, server.Stop(ctx)
 }
 
-// Undo starts the server and waits until it answers. One that has not been stopped, and did not answer before, is as it was.
+// Undo starts the server and waits until it answers. One that has not been stopped, and did not answer before, is as it was. One that refused writes is
+// closed again.
 func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	server, err := s.server(ctx, on)
 	if err != nil {
@@ -246,6 +273,17 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	}
 	if err := s.answer(ctx, on); err != nil {
 		return err
+	}
+	if refused, _ := c.Before[refusesFact].(bool); refused {
+		is, err := s.keepPart(ctx, on, c)
+		if err != nil {
+			return err
+		}
+		if is[closedAgain] == true || c.Resumed {
+			if err := s.refuseWritten(ctx, on, c.Before); err != nil {
+				return err
+			}
+		}
 	}
 	return s.noSecond(ctx, on)
 }

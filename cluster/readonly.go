@@ -100,6 +100,7 @@ type readOnlyDatabase struct {
 	engine.Database
 	engine.Configurable
 	engine.Replicated
+	engine.Restartable
 	engine.Ringed
 	engine.Sharded
 	engine.InFlightCounting
@@ -113,6 +114,7 @@ func readOnlyViewOf(db engine.Database) readOnlyDatabase {
 	d := readOnlyDatabase{Database: db}
 	d.Configurable, _ = engine.As[engine.Configurable](db)
 	d.Replicated, _ = engine.As[engine.Replicated](db)
+	d.Restartable, _ = engine.As[engine.Restartable](db)
 	d.Ringed, _ = engine.As[engine.Ringed](db)
 	d.Sharded, _ = engine.As[engine.Sharded](db)
 	d.InFlightCounting, _ = engine.As[engine.InFlightCounting](db)

@@ -37,8 +37,8 @@ func TestAReadOnlyViewHasWhatItsDatabaseHas(t *testing.T) {
 // A new method of an optional interface reaches checks by itself: whoever adds one says here that it is a question, or refuses it as Change is.
 func TestAReadOnlyViewPassesOnQuestionsAlone(t *testing.T) {
 	questions := []string{
-		"Becomes", "CheckSyntax", "Executing", "Facts", "Has", "Hints", "Lacks", "Layout", "Moves", "NeedsRestart", "Planned", "Repairs", "ReplicationStatus", "Ring", "SameValue", "Setting", "Sizes",
-		"Streams", "Tasks", "WhyInvalid",
+		"AtStart", "Becomes", "CheckSyntax", "Executing", "Facts", "Has", "Hints", "Lacks", "Layout", "Moves", "NeedsRestart", "Planned", "Repairs", "ReplicationStatus", "Ring", "SameValue", "Setting", "Sizes",
+		"Streams", "Tasks", "WhyInvalid", "Wrote", "WroteSince",
 	}
 	refused := []string{"Change", "Close", "Session"} // Session's statements are looked at, and Close ends the view's own database
 	view := reflect.TypeFor[readOnlyDatabase]()

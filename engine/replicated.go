@@ -15,6 +15,27 @@ type Replicated interface {
 	ReplicationStatus(ctx context.Context) (ReplicationStatus, error)
 }
 
+// AtStart is what a server does with the writes of ordinary users after its next start, as far as it can tell itself.
+type AtStart string
+
+// What a server does after its next start.
+const (
+	StartsReadOnly AtStart = "read only"
+	StartsWritable AtStart = "writable"
+	StartsUnknown  AtStart = "unknown" // its option file decides, and the server does not tell what stands there now
+)
+
+// Restartable is a database whose server can tell what becomes of it by a restart, and what it wrote that it should not have. Implemented by a
+// Database.
+type Restartable interface {
+	// AtStart tells of a server that refuses writes what it does after its next start, and how a person has it refuse them then.
+	AtStart(ctx context.Context) (is AtStart, keep string, err error)
+	// Wrote names the transactions that the server wrote itself rather than replicated, by GTID, up to now; "" if there are none, or they have no GTIDs.
+	Wrote(ctx context.Context) (string, error)
+	// WroteSince names those that it wrote since Wrote said what there was before; "" for none.
+	WroteSince(ctx context.Context, before string) (string, error)
+}
+
 // Replicator is a Launcher whose nodes play such parts.
 type Replicator interface {
 	ReplicationStatus(ctx context.Context, m infra.Machine, n Node) (ReplicationStatus, error)

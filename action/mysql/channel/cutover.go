@@ -34,7 +34,24 @@ type cutover struct {
 var (
 	_ action.Undoer    = (*cutover)(nil)
 	_ action.Validator = (*cutover)(nil)
+	_ action.Cautioned = (*cutover)(nil)
 )
+
+// Cautions name the option files that decide which server accepts writes after a restart.
+func (c *cutover) Cautions(ctx context.Context, on *cluster.Cluster) []action.Caution {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	s, err := c.look(ctx, on)
+	if err != nil {
+		return nil
+	}
+	defer s.close()
+	todo, err := restarts(ctx, s.from, s.to)
+	if err != nil || todo == "" {
+		return nil
+	}
+	return []action.Caution{{Text: todo}}
+}
 
 func (c *cutover) Validate() error {
 	if c.MaxGap < time.Second {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 )
 
@@ -32,6 +34,13 @@ func TestACutOverOfServersThatIgnoreWhatIsPersisted(t *testing.T) {
 		defer closeAll(from, to)
 		if todo, err := restarts(t.Context(), from, to); err != nil || todo != want {
 			t.Errorf("%q, %v, want %q", todo, err, want)
+		}
+		said := "" // by the plan
+		for _, caution := range actiontest.Bind(t, cutOver, `{from: n1, to: n2}`).(action.Cautioned).Cautions(t.Context(), on.ReadOnly()) {
+			said += caution.Text
+		}
+		if said != want {
+			t.Errorf("the plan says %q, want %q", said, want)
 		}
 		if on != remote {
 			continue

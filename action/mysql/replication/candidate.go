@@ -117,14 +117,22 @@ func (w *checkSwitchover) behind(ctx context.Context, on *cluster.Cluster) (time
 	if err := refuseEvents(ctx, from); err != nil {
 		return 0, err
 	}
+	besides := func(err error) error { // beside what is refused, a server may accept writes: that comes first
+		for _, p := range all {
+			if p.name != w.From && p.writable() {
+				return alsoWritable(p, err)
+			}
+		}
+		return err
+	}
 	if err := refuseCandidate(ctx, to, replica); err != nil {
-		return 0, err
+		return 0, besides(err)
 	}
 	if !from.isSource(replica.Sources[0], primary.ServerID) {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "name another node, or make it a replica of the primary first: mysql/rejoin -i node=" + w.To}
+		return 0, besides(&hint.PermanentError{Reason: fmt.Sprintf("%s follows %s, not %s", w.To, replica.Follows(), w.From), Advice: "name another node, or make it a replica of the primary first: mysql/rejoin -i node=" + w.To})
 	}
 	if !replica.Sources[0].Receives {
-		return 0, &hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"}
+		return 0, besides(&hint.PermanentError{Reason: fmt.Sprintf("%s is not connected to %s: %s", w.To, w.From, replica.Sources[0].Trouble), Advice: "fix that first"})
 	}
 	for _, p := range all {
 		if p.name == w.From || len(p.is.Sources) == 0 {
@@ -177,7 +185,31 @@ func (w *checkSwitchover) Act(ctx context.Context, on *cluster.Cluster, c action
 	if err != nil {
 		return nil, err
 	}
+	if err := takesASmallWrite(ctx, on, w.From); err != nil {
+		return nil, err
+	}
 	return action.Facts{"behind_seconds": behind.Seconds()}, nil
+}
+
+// writeWithin is how long the primary may take for a small write.
+const writeWithin = 15 * time.Second
+
+// takesASmallWrite refuses a primary that answers and on which writes hang, as they do where its disk is full: clients' transactions would not end, and what
+// they wrote would not reach the new primary. It prolongs the claim by a microsecond, whoever has it; where nobody ever had one, nothing is told.
+func takesASmallWrite(ctx context.Context, on *cluster.Cluster, node string) error {
+	limited, cancel := context.WithTimeout(ctx, writeWithin)
+	defer cancel()
+	err := on.Execute(limited, node, []string{"UPDATE plimsoll.claim SET expires = expires + INTERVAL 1 MICROSECOND WHERE id = 1"}, func(int) {})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil || limited.Err() == nil: // what it answers with is for others to judge
+		return nil
+	}
+	return &hint.PermanentError{
+		Reason: fmt.Sprintf("%s answers questions, but a small write to it (plimsoll.claim) got no answer within %s: its disk is full, perhaps, or a client locks its tables", node, writeWithin),
+		Advice: fmt.Sprintf("see what its writes wait for (SHOW PROCESSLIST on %s, its error log, the free space of its disk), and try again once they end", node),
+	}
 }
 
 // Verify looks once more whether it may be.
@@ -268,6 +300,9 @@ func (p *pickReplica) rejoin(cluster string) string {
 func (p *pickReplica) best(ctx context.Context, on *cluster.Cluster) (picked, error) {
 	all, err := askBut(ctx, on, p.Of)
 	if err != nil {
+		return picked{}, err
+	}
+	if err := refuseSameIDNow(all); err != nil {
 		return picked{}, err
 	}
 	var best *server

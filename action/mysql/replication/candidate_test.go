@@ -12,8 +12,9 @@ import (
 
 // A replica that does not answer may have more than the one that is picked: a person is asked, and the output says so.
 func TestAReplicaThatDoesNotAnswerIsNotPassedOverInSilence(t *testing.T) {
-	replica := func() *standIn {
+	replica := func(id string) *standIn {
 		s := following(engine.Source{Address: "n1:3306", Applies: true, Automatic: true})
+		s.is.ServerID = id
 		s.answers = func(statement string) (string, error) {
 			if strings.Contains(statement, "gtid_executed") {
 				return "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5", nil
@@ -27,11 +28,11 @@ func TestAReplicaThatDoesNotAnswerIsNotPassedOverInSilence(t *testing.T) {
 		asks  bool
 		wants string
 	}{
-		"all answer":       {replica(), false, ""},
+		"all answer":       {replica("3"), false, ""},
 		"one is not there": {&standIn{silent: gone}, true, "n3 does not answer and may have transactions that n2 lacks"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			on := standIns{"n1": {silent: gone}, "n2": replica(), "n3": c.n3}.cluster(t)
+			on := standIns{"n1": {silent: gone}, "n2": replica("2"), "n3": c.n3}.cluster(t)
 			p := &pickReplica{Of: "n1", Prefer: "n2"}
 			found, err := p.Check(t.Context(), on.ReadOnly())
 			if err != nil || !strings.Contains(found.Reason, c.wants) {

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -78,12 +79,26 @@ func (w *caughtUp) look(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	left := goal.Without(has).Count()
-	if left == 0 {
-		return action.CheckResult{State: action.Satisfied}, nil
+	f := action.CheckResult{State: action.Satisfied}
+	if left := goal.Without(has).Count(); left > 0 {
+		f.State, f.Reason = action.Needed, fmt.Sprintf("%d transactions behind", left)
 	}
-	return action.CheckResult{State: action.Needed, Reason: fmt.Sprintf("%d transactions behind", left)}, nil
+	f.Awaits, err = w.awaits(ctx, replica, source)
+	return f, err
 }
+
+// awaits is, of a node that replicates from no server, an earlier step that makes it replicate: it has all at this moment, perhaps, and falls behind with the
+// next write. Where a source is named, a step before has looked whether the node replicates.
+func (w *caughtUp) awaits(ctx context.Context, replica, source *server) ([]action.Awaits, error) {
+	is, err := replica.status(ctx)
+	if err != nil || w.Source != "" || len(is.Sources) > 0 || replica.name() == source.name() {
+		return nil, err
+	}
+	return []action.Awaits{{Any: []string{replicationOf(replica.name())}, Refusal: whyStalled(replica, is)}}, nil
+}
+
+// replicationOf is what a step brings that makes a node replicate.
+func replicationOf(node string) string { return "replication of " + node }
 
 func (w *caughtUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (action.Facts, error) {
 	began := time.Now()
@@ -106,7 +121,20 @@ func (w *caughtUp) wait(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err != nil {
 		return err
 	}
-	return awaitPosition(ctx, replica, goal, c.Progress)
+	return alsoWrote(ctx, link{replica, source}, awaitPosition(ctx, replica, goal, c.Progress))
+}
+
+// alsoWrote adds to why a replica does not go on that clients wrote to it, as after a start that opened it.
+func alsoWrote(ctx context.Context, l link, err error) error {
+	refusal := (*hint.PermanentError)(nil)
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	var written *hint.PermanentError
+	if !errors.As(l.refuseErrant(ctx), &written) {
+		return err
+	}
+	return &hint.PermanentError{Reason: refusal.Reason + "; it accepted writes itself: " + written.Reason, Advice: written.Advice}
 }
 
 // Verify asks for nothing more: the source may have gone on.
@@ -161,7 +189,8 @@ func waitsFor(ctx context.Context, s *server) (func(engine.ReplicationStatus) en
 // whyStalled refuses to wait for a server that applies nothing.
 func whyStalled(s *server, is engine.ReplicationStatus) error {
 	if len(is.Sources) == 0 {
-		return &hint.PermanentError{Reason: s.name() + " does not replicate from any server, so it will never receive what it lacks", Advice: "mysql.replicate"}
+		return &hint.PermanentError{Reason: s.name() + " does not replicate from any server, so it will never receive what it lacks",
+			Advice: "mysql/rejoin -i node=" + s.name() + " makes it replicate; if it is not to be a part of the cluster any more, take it out of the cluster"}
 	}
 	from := is.Sources[0]
 	if from.Applies {

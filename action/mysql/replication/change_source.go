@@ -143,7 +143,7 @@ func stopsForGood(code string) bool {
 
 func adviceOn(s *server, code string) string {
 	if admin.CannotSend(code) {
-		return "if the source no longer has the binary logs that " + s.name() + " lacks, seed it again with mysql/add-replica"
+		return "if the source no longer has the binary logs that " + s.name() + " lacks, seed it again: " + seedAgain(s)
 	}
 	return "check the log of " + s.name()
 }

@@ -67,19 +67,23 @@ func (d *demote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckRe
 	return f, nil
 }
 
-// Cautions name who is connected to a MariaDB and may go on writing: a new connection may even when the present ones have been ended.
+// Cautions name the option file that decides what the server is after a restart, and who is connected to a MariaDB and may go on writing: a new connection may even when the present ones have been ended.
 func (d *demote) Cautions(ctx context.Context, on *cluster.Cluster) []action.Caution {
 	s, err := serverOf(ctx, on, d.Node)
-	if err != nil || !s.mariadb {
+	if err != nil {
 		return nil
+	}
+	all := atStart(ctx, s, "whether it accepts writes after a restart", closedAtStart(s))
+	if !s.mariadb {
+		return all
 	}
 	who, err := on.Column(ctx, s.name(), admin.PassesReadOnly(admin.VersionOf(s.version)))
 	if err != nil || len(who) == 0 {
-		return nil
+		return all
 	}
 	slices.Sort(who)
-	return []action.Caution{{Text: fmt.Sprintf("users who may write to a read-only server are connected to %s: %s. The run ends their connections; if they connect again and write, these rows exist on no other server, "+
-		"and %[1]s cannot become a replica: stop the programs that use these accounts", s.name(), strings.Join(slices.Compact(who), ", "))}}
+	return append(all, action.Caution{Text: fmt.Sprintf("users who may write to a read-only server are connected to %s: %s. The run ends their connections; if they connect again and write, these rows exist on no other server, "+
+		"and %[1]s cannot become a replica: stop the programs that use these accounts", s.name(), strings.Join(slices.Compact(who), ", "))})
 }
 
 // Act waits for what is open, then closes the server to writes and ends the connections of clients, so that each looks for

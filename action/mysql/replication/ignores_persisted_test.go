@@ -34,6 +34,11 @@ func TestAMySQLThatIgnoresWhatIsPersisted(t *testing.T) {
 		if err != nil || f.State != action.Needed || f.Reason != want {
 			t.Errorf("%s: %+v, %v, want the reason %q", a.Name, f, err, want)
 		}
+		if c, is := away.task(a, with).(action.Cautioned); is { // which a plan shows
+			if all := c.Cautions(t.Context(), away.on.ReadOnly()); len(all) != 1 || !strings.HasSuffix(all[0].Text, ": "+want) {
+				t.Errorf("%s: cautions %v, want %q", a.Name, all, want)
+			}
+		}
 		return f
 	}
 	const opens = "its option file decides whether it accepts writes after a restart, as persisted_globals_load is OFF: "

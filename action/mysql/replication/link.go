@@ -64,7 +64,7 @@ func (l link) mayBegin(ctx context.Context) error {
 	if gone := purged.Without(has); gone.Count() > 0 {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("%s lacks %d transactions that %s no longer has in its binary logs", s.name(), gone.Count(), source.name()),
-			Advice: "seed it first, with mysql.clone or mysql/add-replica",
+			Advice: seedAgain(s),
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (l link) refuseErrant(ctx context.Context) error {
 	}
 	return beside.explain(errant, &hint.PermanentError{
 		Reason: fmt.Sprintf("%s has %s that %s does not have (%s): their data would differ for ever", l.replica.name(), what, l.source.name(), errant),
-		Advice: "find these transactions in its binary log and execute those that you need on the primary; then seed the server again with mysql/add-replica",
+		Advice: "find these transactions in its binary log and execute those that you need on the primary. Then seed the server again: " + seedAgain(l.replica),
 	})
 }
 

@@ -73,20 +73,26 @@ func askFor(ctx context.Context, on *cluster.Cluster, but string, patience func(
 	var asking sync.WaitGroup
 	for i, n := range nodes {
 		asking.Go(func() {
-			limited, cancel := context.WithTimeout(ctx, patience(n.Name))
-			defer cancel()
-			is, err := statusOf(limited, on, n.Name)
-			if err != nil && limited.Err() == nil { // a connection that was cut meanwhile is made anew
-				is, err = statusOf(limited, on, n.Name)
-			}
-			all[i] = peer{name: n.Name, is: is, silent: err}
+			address := ""
 			if len(n.Target.Addresses) > 0 {
-				all[i].address = withPort(n.Target.Addresses[0])
+				address = withPort(n.Target.Addresses[0])
 			}
+			all[i] = askOne(ctx, on, n.Name, address, patience(n.Name))
 		})
 	}
 	asking.Wait()
 	return all, ctx.Err()
+}
+
+// askOne asks one node.
+func askOne(ctx context.Context, on *cluster.Cluster, node, address string, patience time.Duration) peer {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	is, err := statusOf(limited, on, node)
+	if err != nil && limited.Err() == nil { // a connection that was cut meanwhile is made anew
+		is, err = statusOf(limited, on, node)
+	}
+	return peer{name: node, address: address, is: is, silent: err}
 }
 
 // peers are the other nodes.

@@ -65,12 +65,27 @@ func (p *promote) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 		return f, refuseSecond(ctx, s)
 	case is.Primary(): // but not after its next start: it was cut off in between
 		return f, refuseSecond(ctx, s)
-	case s.mariadb:
-		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "remove read_only from it")
 	default:
-		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", "remove read_only and super_read_only from it")
+		f.Reason = optionFile(s, m, "whether it accepts writes after a restart", openAtStart(s))
 	}
 	return f, p.observeOthers(ctx, s, is, &f)
+}
+
+// Cautions name the option file that decides what the server is after a restart.
+func (p *promote) Cautions(ctx context.Context, on *cluster.Cluster) []action.Caution {
+	s, err := serverOf(ctx, on, p.Node)
+	if err != nil {
+		return nil
+	}
+	return atStart(ctx, s, "whether it accepts writes after a restart", openAtStart(s))
+}
+
+// openAtStart is what a person does about the option file of a server that is to accept writes.
+func openAtStart(s *server) string {
+	if s.mariadb {
+		return "remove read_only from it"
+	}
+	return "remove read_only and super_read_only from it"
 }
 
 // observeOthers notes, where nobody looked after the others before, those that do not answer, whose transactions would be given up, and with which
@@ -103,7 +118,7 @@ func (p *promote) observeOthers(ctx context.Context, s *server, is engine.Replic
 		case missing.of.Count() > 0:
 			advice := "promote a server that lacks none: mysql/promote -i node=" + o.name
 			if !is.ReadOnly { // two servers with transactions of their own: whose clients must be told to write elsewhere only a person knows
-				advice = fmt.Sprintf("find these transactions in the binary log of %s and execute those that you need on %s; then seed %[1]s again with mysql/add-replica", o.name, s.name())
+				advice = fmt.Sprintf("find these transactions in the binary log of %s and execute those that you need on %s. Then seed %[1]s again: %[3]s", o.name, s.name(), seedAgain(missing.other))
 			}
 			return missing.beside.explainLack(missing.of, &hint.PermanentError{Reason: fmt.Sprintf("%s lacks %d transactions that %s has", s.name(), missing.of.Count(), o.name), Advice: advice})
 		}
@@ -117,6 +132,7 @@ type lack struct {
 	apart   bool    // the other lacks some too
 	unknown bool    // there are no GTIDs to compare
 	beside  outside // what the other has beside
+	other   *server
 }
 
 // lacks compares a server with another, which is asked first: the former may be what it replicates from, and go on writing.
@@ -156,10 +172,13 @@ func lacks(ctx context.Context, s *server, is engine.ReplicationStatus, o peer) 
 	if len(taken) == 0 && missing.Count() == 0 {
 		return lack{unknown: true}, nil
 	}
-	return lack{of: missing, apart: missing.Count() > 0 && more.Count() > 0, beside: beside}, nil
+	return lack{of: missing, apart: missing.Count() > 0 && more.Count() > 0, beside: beside, other: other}, nil
 }
 
-var _ action.ApprovalDemander = (*promote)(nil)
+var (
+	_ action.ApprovalDemander = (*promote)(nil)
+	_ action.Cautioned        = (*promote)(nil)
+)
 
 // ApprovalReason is that a node which does not answer may take writes, or may have what the new primary lacks, or that one which answers has it.
 func (p *promote) ApprovalReason(f action.CheckResult) string {

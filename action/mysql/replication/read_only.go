@@ -160,6 +160,19 @@ func optionFile(s *server, m mode, decides, todo string) string {
 	return text
 }
 
+// atStart is the caution that only an option file knows what a server is after its next start; none where that is known.
+func atStart(ctx context.Context, s *server, decides, todo string) []action.Caution {
+	m, err := modeOf(ctx, s)
+	if err != nil {
+		return nil
+	}
+	text := optionFile(s, m, decides, todo)
+	if text == "" {
+		return nil
+	}
+	return []action.Caution{{Text: s.name() + ": " + text}}
+}
+
 // closedAtStart is what a person does about the option file of a server that is to refuse writes.
 func closedAtStart(s *server) string {
 	if s.mariadb {

@@ -15,6 +15,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/engine/mysql/admin"
+	"plimsoll/hint"
 )
 
 func TestOnMariaDB(t *testing.T) {
@@ -147,6 +148,9 @@ func refusals(w fixture) {
 		w.follow(t, "n3", "n2")
 		w.refuses(detachAction, `{node: n2}`, "n3 follows n2")
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "not n1")
+		w.must(setMode(ctx, n3, n3.taking())) // as its start opens it: that comes first
+		w.refuses(checkSwitchoverAction, `{from: n1, to: n3}`, "n3 accepts writes, although it is set up to replicate from ")
+		w.must(setMode(ctx, n3, n3.refusing()))
 		w.follow(t, "n3", "n1")
 	})
 	w.Run("one server id for two", func(t *testing.T) {
@@ -159,7 +163,45 @@ func refusals(w fixture) {
 		w.must(n3.do(ctx, "", "SET GLOBAL server_id = "+n1))
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n1 and n3 both have server_id "+n1)
 		w.refusesAct(replicateAction, `{node: n3, source: n1}`, "both have server_id "+n1)
+		n2, err := w.server("n2").value(ctx, admin.Global("server_id"))
+		w.must(err)
+		w.must(n3.do(ctx, "", "SET GLOBAL server_id = "+n2))
+		w.refuses(pickReplicaAction, `{of: n1}`, "n2 and n3 both have server_id "+n2)
 		w.must(n3.do(ctx, "", "SET GLOBAL server_id = "+had))
+	})
+	w.Run("a primary whose writes hang", func(t *testing.T) {
+		w := w.of(t)
+		w.must(w.on.Execute(t.Context(), "n1", []string{"CREATE DATABASE plimsoll", "CREATE TABLE plimsoll.claim (id INT PRIMARY KEY, expires DATETIME(6))", "INSERT INTO plimsoll.claim VALUES (1, '2026-01-01')"}, func(int) {}))
+		w.does(caughtUpAction, `{node: n2}`)
+		w.does(checkSwitchoverAction, `{from: n1, to: n2}`)
+		db, err := w.on.Database(t.Context(), "n1")
+		w.must(err)
+		holder, err := db.Session(t.Context())
+		w.must(err)
+		w.must(holder.Exec(t.Context(), "FLUSH TABLES WITH READ LOCK", nil)) // as a full disk does
+		w.refusesAct(checkSwitchoverAction, `{from: n1, to: n2}`, "n1 answers questions, but a small write to it (plimsoll.claim) got no answer within 15s")
+		w.must(holder.Close())
+		w.must(w.on.Execute(t.Context(), "n1", []string{"DROP DATABASE plimsoll"}, func(int) {}))
+	})
+	w.Run("a node that replicates from nobody", func(t *testing.T) {
+		w := w.of(t)
+		n3 := w.server("n3")
+		w.must(n3.unfollow(t.Context())) // it has all, at this moment
+		wait := w.task(caughtUpAction, `{node: n3}`)
+		f, err := wait.Check(t.Context(), w.on.ReadOnly())
+		w.must(err)
+		if len(f.Awaits) != 1 || f.Awaits[0].From(nil) || !strings.Contains(fmt.Sprint(f.Awaits[0].Refusal), "n3 does not replicate from any server") ||
+			!strings.HasPrefix(hint.Of(f.Awaits[0].Refusal), "mysql/rejoin -i node=n3 makes it replicate") {
+			t.Errorf("a plan waits for it: %+v", f)
+		}
+		rejoin := w.task(replicateAction, `{node: n3}`).(action.Bringer)
+		if !f.Awaits[0].From(rejoin.Brings(t.Context(), w.on.ReadOnly())) {
+			t.Error("a plan that makes it replicate first does not wait for it")
+		}
+		w.follow(t, "n3", "n1")
+		if f, err := wait.Check(t.Context(), w.on.ReadOnly()); err != nil || len(f.Awaits) > 0 {
+			t.Errorf("it replicates: %+v, %v", f, err)
+		}
 	})
 	w.Run("errant transactions", func(t *testing.T) {
 		w := w.of(t)
@@ -170,6 +212,11 @@ func refusals(w fixture) {
 		}
 		w.refusesAct(demoteAction, `{node: n1, for: n2, grace: 1s}`, "n3 accepts writes, although it is set up to replicate from ")
 		w.must(w.on.Execute(t.Context(), "n3", []string{"INSERT INTO shop.t (id, v) VALUES (1000000, 3)"}, func(int) {}))
+		w.must(n3.do(t.Context(), "", n3.dialect.Stop("")[0]))
+		const row = "INSERT INTO shop.t (v) VALUES (2)" // more of them than n3 has of its own: MariaDB numbers both alike
+		w.must(w.on.Execute(t.Context(), "n1", []string{row, row, row}, func(int) {}))
+		w.refusesAct(caughtUpAction, `{node: n3}`, "n3 does not apply what it receives; it accepted writes itself: n3 has ")
+		w.must(n3.do(t.Context(), "", n3.dialect.Start("")[0]))
 		// A third server: no switchover begins that could not point it at the new primary. It is closed, as the second that accepts writes, and what it
 		// alone has is told: it is not taken for a server that has all that its source has.
 		w.refuses(checkSwitchoverAction, `{from: n1, to: n2}`, "n3 has")

@@ -25,7 +25,25 @@ type replicate struct {
 	Source string `yaml:"source" doc:"The source. Default: the primary, which is the one other node that accepts writes."`
 }
 
-var _ action.Undoer = (*replicate)(nil)
+var (
+	_ action.Undoer    = (*replicate)(nil)
+	_ action.Bringer   = (*replicate)(nil)
+	_ action.Cautioned = (*replicate)(nil)
+)
+
+// Cautions name the option file that decides what the server is after a restart.
+func (r *replicate) Cautions(ctx context.Context, on *cluster.Cluster) []action.Caution {
+	s, err := serverOf(ctx, on, r.Node)
+	if err != nil {
+		return nil
+	}
+	return atStart(ctx, s, "whether it accepts writes after a restart", closedAtStart(s))
+}
+
+// Brings is the replication of its node.
+func (r *replicate) Brings(context.Context, *cluster.Cluster) []string {
+	return []string{replicationOf(r.Node)}
+}
 
 func (r *replicate) Traits() action.Traits {
 	return action.Traits{Effect: action.Reversible, Repeatable: true}

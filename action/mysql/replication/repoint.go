@@ -25,7 +25,19 @@ type repoint struct {
 	Leave  []string `yaml:"leave" doc:"Nodes to leave alone, such as a dead one."`
 }
 
-var _ action.Verifier = (*repoint)(nil)
+var (
+	_ action.Verifier = (*repoint)(nil)
+	_ action.Bringer  = (*repoint)(nil)
+)
+
+// Brings is the replication of the nodes that did not replicate.
+func (r *repoint) Brings(context.Context, *cluster.Cluster) []string {
+	var all []string
+	for _, node := range r.Also {
+		all = append(all, replicationOf(node))
+	}
+	return all
+}
 
 func (r *repoint) Traits() action.Traits {
 	return action.Traits{Effect: action.Irreversible, Repeatable: true}
@@ -47,13 +59,17 @@ func (r *repoint) meant(ctx context.Context, on *cluster.Cluster) (meant, loose 
 	for _, p := range all {
 		switch {
 		case p.name == r.Source || slices.Contains(r.Leave, p.name):
-		case p.answers() && len(p.is.Sources) == 0 && !slices.Contains(r.Also, p.name):
+		case r.isLoose(p):
 			loose = append(loose, p)
 		default:
 			meant = append(meant, p)
 		}
 	}
 	return meant, loose, err
+}
+
+func (r *repoint) isLoose(p peer) bool {
+	return p.answers() && len(p.is.Sources) == 0 && !slices.Contains(r.Also, p.name)
 }
 
 // Check says whom each follows. Nodes that do not answer cannot be told anything.
@@ -131,29 +147,47 @@ func (r *repoint) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 	if err != nil {
 		return nil, err
 	}
-	var silent []string
 	left := map[string]any{}
-	for _, n := range loose {
+	leave := func(n peer) {
 		left[n.name] = fmt.Sprintf("it does not replicate from any server: run mysql/rejoin -i node=%s if it should replicate from %s", n.name, source.name())
 		if err := staysClosed(ctx, on, n); err != nil {
 			left[n.name] = fmt.Sprintf("%s; after its next start it may accept writes: %v", left[n.name], err)
 		}
 	}
+	for _, n := range loose {
+		leave(n)
+	}
 	var all error
-	for i, n := range nodes {
-		c.Progress(float64(i)/float64(len(nodes)), n.name)
-		if !n.answers() {
-			silent = append(silent, n.name)
-			left[n.name] = awaitUnfollowed(source, n)
-			continue
-		}
+	point := func(n peer) {
 		out, err := r.one(ctx, on, n, source)
 		if out != "" {
 			left[n.name] = out
 		}
 		all = errors.Join(all, err) // the others must not wait for it
 	}
-	out := action.Facts{"silent": silent}
+	var silent []peer
+	for i, n := range nodes {
+		c.Progress(float64(i)/float64(len(nodes)), n.name)
+		if n.answers() {
+			point(n)
+		} else {
+			silent = append(silent, n)
+		}
+	}
+	started, silent := awaitStarts(ctx, on, silent, c.Progress)
+	for _, n := range started {
+		if r.isLoose(n) {
+			leave(n)
+		} else {
+			point(n)
+		}
+	}
+	for _, n := range silent {
+		err := startsClosed(ctx, on, n.name)
+		left[n.name] = unfollowed(ctx, on, source, n)
+		all = errors.Join(all, err)
+	}
+	out := action.Facts{"silent": names(silent)}
 	if len(left) > 0 {
 		out[action.LeftOut] = left
 	}
@@ -194,15 +228,6 @@ func staysClosed(ctx context.Context, on *cluster.Cluster, n peer) error {
 	return keepMode(ctx, s, s.refusing())
 }
 
-// awaitUnfollowed says of a node that does not answer that it does not follow the new primary.
-func awaitUnfollowed(s *server, n peer) string {
-	opens := ""
-	if s.mariadb {
-		opens = "; after its next start it may accept writes, unless its option file has read_only = ON"
-	}
-	return fmt.Sprintf("it %s, and does not replicate from %s: run mysql/rejoin -i node=%s when it is back%s", n.silence(), s.name(), n.name, opens)
-}
-
 // one makes a node follow the source, or says why it is left out. One that accepts writes refuses them first, whatever comes of the rest: it would be a
 // second primary.
 func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *server) (left string, err error) {
@@ -224,7 +249,7 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 	}
 	if !n.is.ReadOnly { // clients may have written there until now
 		if err := (link{s, source}).refuseErrant(ctx); err != nil {
-			return "", wrote(n.name, source.name(), err)
+			return "", wrote(s, source.name(), err)
 		}
 	}
 	follows, err := link{s, source}.runs(ctx, n.is)
@@ -241,14 +266,14 @@ func (r *repoint) one(ctx context.Context, on *cluster.Cluster, n peer, source *
 }
 
 // wrote says of a node on which clients wrote beside the primary that they cannot any more, and how the run ends: the node cannot be made to follow.
-func wrote(node, source string, err error) error {
+func wrote(s *server, source string, err error) error {
 	refusal := (*hint.PermanentError)(nil)
 	if !errors.As(err, &refusal) {
 		return err
 	}
 	return &hint.PermanentError{
-		Reason: fmt.Sprintf("%s accepted writes while %s was the primary, and is read-only now: %s", node, source, refusal.Reason),
-		Advice: fmt.Sprintf("find these transactions in its binary log and execute those that you need on %s. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s, and mysql/add-replica -i node=%s seeds the node again", source, node),
+		Reason: fmt.Sprintf("%s accepted writes while %s was the primary, and is read-only now: %s", s.name(), source, refusal.Reason),
+		Advice: fmt.Sprintf("find these transactions in its binary log and execute those that you need on %s. Then plimsoll runbook cancel RUN --leave REASON ends this run, whose primary is %[1]s. Then seed %s again: %s", source, s.name(), seedAgain(s)),
 	}
 }
 
@@ -264,7 +289,7 @@ func (r *repoint) Verify(ctx context.Context, on *cluster.Cluster, output action
 	}
 	for _, n := range nodes {
 		if !n.answers() { // it may have answered before
-			leaveOut(output, n.name, awaitUnfollowed(source, n))
+			leaveOut(output, n.name, unfollowed(ctx, on, source, n))
 			continue
 		}
 		s, err := serverOf(ctx, on, n.name)

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"fmt"
 
 	"plimsoll/hint"
@@ -27,5 +28,17 @@ func sameID(one, other, id string) error {
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s and %s both have server_id %s: neither applies the writes of the other, although replication seems to work", one, other, id),
 		Advice: "compare their data first (mysql.compare), as rows may be missing already; then give each server a server_id of its own in its option file, and restart it",
+	}
+}
+
+// refuseSameIDNow is refuseSameID where the primary is dead: whoever replaces it cannot wait for a comparison and a restart.
+func refuseSameIDNow(all []peer) error {
+	refusal := (*hint.PermanentError)(nil)
+	if err := refuseSameID(all); !errors.As(err, &refusal) {
+		return err
+	}
+	return &hint.PermanentError{
+		Reason: refusal.Reason,
+		Advice: "execute SET GLOBAL server_id = NUMBER on one of them, with a number that no server has, and write it into its option file; then try again, and compare their data afterwards (mysql.compare), as rows may be missing",
 	}
 }

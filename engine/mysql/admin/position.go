@@ -46,6 +46,24 @@ func eachGTID(text string, take func(domain string, at GTID)) error {
 	return nil
 }
 
+// WrittenBy is, of a binary log's state, what one server wrote: in each domain its last transaction.
+func WrittenBy(state, server string) (Position, error) {
+	all := Position{}
+	err := eachGTID(state, func(domain string, at GTID) {
+		if at.Server == server {
+			all[domain] = at
+		}
+	})
+	return all, err
+}
+
+// Beyond is those that are further than q.
+func (p Position) Beyond(q Position) Position {
+	out := maps.Clone(p)
+	maps.DeleteFunc(out, func(domain string, at GTID) bool { return at.Number <= q[domain].Number })
+	return out
+}
+
 func (p Position) String() string {
 	var all []string
 	for _, domain := range slices.Sorted(maps.Keys(p)) {

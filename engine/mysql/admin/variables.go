@@ -39,6 +39,16 @@ func Persisted(name string) string {
 // not ignores them, and only its option file and its command line decide.
 const LoadsPersisted = "SELECT @@GLOBAL.persisted_globals_load"
 
+// ReadOnlyOrigin is a query for where MariaDB's read_only in force comes from: CONFIG, COMMAND-LINE, SQL and others. It is not told what an option file says
+// that somebody has overridden since.
+const ReadOnlyOrigin = "SELECT global_value_origin AS origin FROM information_schema.system_variables WHERE variable_name = 'READ_ONLY'"
+
+// ReadOnlySources is a query for where MySQL's variables that refuse writes come from (COMPILED, GLOBAL, EXPLICIT, DYNAMIC and others), their values, and
+// what is persisted of each.
+const ReadOnlySources = "SELECT LOWER(i.variable_name) AS name, i.variable_source AS source, g.variable_value AS value, p.variable_value AS persisted " +
+	"FROM performance_schema.variables_info i JOIN performance_schema.global_variables g USING (variable_name) LEFT JOIN performance_schema.persisted_variables p USING (variable_name) " +
+	"WHERE variable_name IN ('read_only', 'super_read_only')"
+
 // LockHolder is a query for the connection that has a lock of the server's own (GET_LOCK); NULL for none.
 func LockHolder(lock string) string { return "SELECT IS_USED_LOCK(" + Text(lock) + ")" }
 
