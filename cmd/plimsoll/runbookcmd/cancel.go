@@ -130,9 +130,15 @@ func tellCancelled(c console.Streams, run string, st *journal.State) {
 	case len(stands) == 0 && len(undone) > 0 && len(st.Remainders()) == 0:
 		fmt.Fprintln(c.Err, "no change of the run remains")
 	}
-	if st.Book.Lock == runbook.LockCluster {
-		fmt.Fprintf(c.Err, "cluster %s is released\n", st.Header.Cluster)
+	if st.Book.Lock != runbook.LockCluster {
+		return
 	}
+	name := st.Header.Cluster
+	if slices.Contains(st.ClaimStays, name) && st.Unclaimed[name] == "" {
+		fmt.Fprintf(c.Err, "cluster %s is not released yet: plimsoll runbook resume %s releases it when it answers, and so does the next run from this machine\n", name, run)
+		return
+	}
+	fmt.Fprintf(c.Err, "cluster %s is released\n", name)
 }
 
 // giveBack gives back what a run that has ended still holds, as its process died before it could.

@@ -160,20 +160,25 @@ func TestACancellationSaysWhatItFoundAndWhatRemains(t *testing.T) {
 		before, after []*journal.Step
 		outcome       journal.Outcome
 		found, said   string
+		stays         []string // the clusters in which its claim is still
 	}{
 		"undone": {
 			[]*journal.Step{step("set", journal.StepDone, true), step("slow", journal.StepActing, true), step("last", journal.StepWaiting, false)},
 			[]*journal.Step{step("set", journal.StepUndone, true), step("slow", journal.StepUndone, true), step("last", journal.StepWaiting, false)},
-			journal.RunUndone, "done: set; started and not finished: slow", "undone: slow, set\nno change of the run remains\ncluster shop is released\n",
+			journal.RunUndone, "done: set; started and not finished: slow", "undone: slow, set\nno change of the run remains\ncluster shop is released\n", nil,
 		},
 		"left": {
 			[]*journal.Step{step("set", journal.StepDone, true)}, []*journal.Step{step("set", journal.StepDone, true), step("slow", journal.StepActing, true)},
-			journal.RunCancelled, "done: set", reason + "; once that is fixed, record it: plimsoll runbook fixed slow-1 --reason REASON\ncluster shop is released\n",
+			journal.RunCancelled, "done: set", reason + "; once that is fixed, record it: plimsoll runbook fixed slow-1 --reason REASON\ncluster shop is released\n", nil,
 		},
 		"nothing is said of what stays": {
-			[]*journal.Step{step("set", journal.StepDone, true)}, []*journal.Step{step("set", journal.StepDone, true)}, journal.RunCancelled, "done: set", "cluster shop is released\n",
+			[]*journal.Step{step("set", journal.StepDone, true)}, []*journal.Step{step("set", journal.StepDone, true)}, journal.RunCancelled, "done: set", "cluster shop is released\n", nil,
 		},
-		"nothing": {nil, nil, journal.RunCancelled, "no step had changed anything", "cluster shop is released\n"},
+		"nothing": {nil, nil, journal.RunCancelled, "no step had changed anything", "cluster shop is released\n", nil},
+		"its claim stays": {
+			nil, nil, journal.RunCancelled, "no step had changed anything",
+			"cluster shop is not released yet: plimsoll runbook resume slow-1 releases it when it answers, and so does the next run from this machine\n", []string{"shop"},
+		},
 	} {
 		if got := foundOf(&journal.State{Items: c.before}); got != c.found {
 			t.Errorf("%s: it found %q, want %q", name, got, c.found)
@@ -184,7 +189,7 @@ func TestACancellationSaysWhatItFoundAndWhatRemains(t *testing.T) {
 			why = "" // such as of a rolling restart whose servers all run as before
 		}
 		tellCancelled(console.Streams{Err: &errs}, "slow-1", &journal.State{
-			Header: journal.Header{Cluster: "shop"}, Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: c.outcome, Why: why, Items: c.after,
+			Header: journal.Header{Cluster: "shop"}, Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: c.outcome, Why: why, Items: c.after, ClaimStays: c.stays,
 		})
 		if errs.String() != c.said {
 			t.Errorf("%s: %q, want %q", name, errs.String(), c.said)
