@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"plimsoll/report/reporttest"
 	"plimsoll/web/access"
 )
 
@@ -115,6 +116,28 @@ func TestOnlyItsOwnNamesAreAnswered(t *testing.T) {
 		}
 		if a := v.get("/enter", headers...); a.status != want {
 			t.Errorf("asked for as %q it answers %d, expected %d", host, a.status, want)
+		}
+	}
+}
+
+// The names of the web configuration are answered and no other, and a browser that came by one of them through a proxy that writes another Host may change things.
+func TestNamesOfTheConfigurationAreAnswered(t *testing.T) {
+	h := newHouseWith(t, fmt.Sprintf("basic_auth_users: {ann: %q}\nhosts: [plimsoll.example, db.corp.example]\n", hash(t, "a")))
+	for host, want := range map[string]int{
+		"plimsoll.example": 200, "plimsoll.example:7070": 200, "Plimsoll.Example.": 200, "db.corp.example": 200,
+		"evil.example": 421, "www.plimsoll.example": 421, "plimsoll.example.evil.example": 421, "corp.example": 421,
+	} {
+		if a := h.visitor().get("/enter", "Host", host); a.status != want {
+			t.Errorf("asked for as %q it answers %d, expected %d", host, a.status, want)
+		}
+	}
+	for origin, want := range map[string]int{
+		"https://plimsoll.example": http.StatusSeeOther, "https://db.corp.example": http.StatusSeeOther,
+		"https://evil.example": http.StatusForbidden, "http://plimsoll.example": http.StatusForbidden, "https://plimsoll.example.evil.example": http.StatusForbidden,
+	} {
+		a := h.visitor().do(http.MethodPost, "/enter", url.Values{"name": {"ann"}, "password": {"a"}}, "Sec-Fetch-Site", "", "Origin", origin)
+		if a.status != want {
+			t.Errorf("a form of %s is answered %d, expected %d", origin, a.status, want)
 		}
 	}
 }
@@ -371,12 +394,20 @@ func TestNoSecretIsShown(t *testing.T) {
 	_, session, _ := strings.Cut(cookie, "=")
 	v.post("/enter", "name", "ann", "password", "pa55word-wrong")
 	var all strings.Builder
-	for _, path := range []string{"/", "/runs", "/runbooks", "/runbooks/test/asks", "/fleet", "/fleet/orders/n1", "/alerts", "/trials", "/enter", "/nothing", "/runs/none"} {
+	run := v.begin("test/asks", "orders")
+	h.await(run, "asking")
+	h.keep("timeline/1", reporttest.Timeline())
+	v.post("/trials", "file", "examples/demo/trial.yaml", "quick", "yes")
+	all.WriteString(v.post("/plan", "runbook", "test/asks", "cluster", "orders").body)
+	changing := []string{"/", "/runs", "/runs/" + run, "/fleet", "/fleet/orders/n1", "/alerts", "/advice", "/advice/orders", "/trials", "/trials/live"}
+	for _, path := range append(changing, "/runs/"+run+"/approve", "/runs/"+run+"/log", "/runs/"+run+"/evidence", "/trials/result/timeline/1", h.Watch.picture().Alerts[0].Page(), "/runbooks", "/runbooks/test/asks", "/enter", "/nothing", "/runs/none") {
 		all.WriteString(v.get(path).body)
 		all.WriteString(v.get(path, "Accept", "application/json").body)
 	}
-	l, _ := listen(t, v, "/")
-	all.WriteString(l.hear(t, "part", ""))
+	for _, path := range changing {
+		l, _ := listen(t, v, path)
+		all.WriteString(l.hear(t, "part", ""))
+	}
 	all.WriteString(h.logged.String())
 	for name, canary := range map[string]string{"the token": "the-token", "the hash": secret, "the password": "pa55word", "the session": session} {
 		if strings.Contains(all.String(), canary) {

@@ -458,6 +458,21 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 }
 
 // Whose load it was stands below the curves for the stretch that they show: of a minute that somebody chose it is not that of now.
+// What changed stands on every curve of an instance: a person sees which of them turned at that moment.
+func TestChangesAreMarkedOnEveryCurve(t *testing.T) {
+	page := newHouse(t).entered().get("/fleet/orders/n1").body
+	curves := strings.Split(page, `<svg class="chart`)[1:]
+	if len(curves) < 5 {
+		t.Fatalf("there are %d curves", len(curves))
+	}
+	for _, c := range curves {
+		c, _, _ = strings.Cut(c, "</svg>")
+		if !strings.Contains(c, "innodb_flush_log_at_trx_commit") {
+			t.Errorf("no mark on the curve %.300s", c)
+		}
+	}
+}
+
 func TestAnInstanceTellsWhoseLoadItWas(t *testing.T) {
 	h := newHouse(t)
 	v := h.entered()

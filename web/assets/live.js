@@ -79,7 +79,7 @@ const open = () => {
 };
 const watch = () => {
   if (document.hidden || Date.now() - heard < mute) return;
-  say("stale", words.stale + " " + clock(fresh));
+  if (!polling) say("stale", words.stale + " " + clock(fresh)); // who asks says it where no answer comes
   heard = Date.now();
   if (++losses >= 3 && !polling) { polling = setInterval(ask, poll); ask(); }
   const asking = polling; polling = undefined; open(); polling = asking;
