@@ -44,6 +44,7 @@ func TestWhatVolumesGive(t *testing.T) {
 		{Volume{Type: "gp3", GiB: 400, Managed: true}, 12000, 12000},
 		{Volume{Type: "gp3", GiB: 100, IOPS: 5000}, 5000, 5000},
 		{Volume{Type: "io2", GiB: 100, IOPS: 20000}, 20000, 20000},
+		{Volume{Type: "io1", GiB: 400, IOPS: 6000}, 6000, 6000},
 		{Volume{Type: "local", GiB: 100}, 0, 0},
 	} {
 		if c.v.Base() != c.base || c.v.Burst() != c.burst {
@@ -120,6 +121,54 @@ func TestADailyLoadIsForetoldToAFifth(t *testing.T) {
 	truth := throttled(v, func(d time.Duration) float64 { return daily(now.Add(d)) }, 10*24*time.Hour)
 	if off := o.P50.Seconds()/truth.Seconds() - 1; !ok || truth == 0 || math.Abs(off) > 0.2 || o.P10 > o.P50 || o.P50 > o.P90 {
 		t.Errorf("foretold %+v, was %v", o, truth)
+	}
+}
+
+// Weekdays ask for more than the volume gives for ever, and weekends for nearly nothing: what is foretold on a Saturday evening is the Monday, and on a
+// Monday morning the same day. By the hour of the day alone both would be wrong.
+func TestAWeekendIsForetoldAsAWeekend(t *testing.T) {
+	weekly := func(at time.Time) float64 {
+		if day := at.UTC().Weekday(); day == time.Saturday || day == time.Sunday {
+			return 50
+		}
+		return 900
+	}
+	v := Volume{Type: "gp2", GiB: 200} // 600 a second for ever, and 5.4 million beyond that: five hours of a weekday
+	for _, now := range []time.Time{time.Date(2026, 5, 2, 18, 0, 0, 0, time.UTC), time.Date(2026, 5, 4, 6, 0, 0, 0, time.UTC)} {
+		var w Week
+		for back := 14 * 24 * time.Hour; back > 0; back -= 5 * time.Minute {
+			w.Add(now.Add(-back), weekly(now.Add(-back)))
+		}
+		o, ok := w.Forecast(v.Bucket(), now, 7)
+		truth := throttled(v, func(d time.Duration) float64 { return weekly(now.Add(d)) }, 10*24*time.Hour)
+		if off := o.P50.Seconds()/truth.Seconds() - 1; !ok || truth == 0 || math.Abs(off) > 0.05 {
+			t.Errorf("on a %s: foretold %+v, was %v", now.Weekday(), o, truth)
+		}
+	}
+}
+
+// The bucket of an instance's class: m5.large gives 18,750 IOPS for thirty minutes, and 3,600 for ever, by the documentation of AWS on EBS-optimized
+// instances.
+func TestTheBucketOfAnInstanceLastsHalfAnHour(t *testing.T) {
+	v := Volume{Type: "io2", GiB: 1000, IOPS: 30000, InstanceIOPS: 18750, InstanceBase: 3600}
+	b := v.InstanceBucket()
+	if lasts, empties := b.Empties(18750); !empties || lasts != 30*time.Minute {
+		t.Errorf("at its most it lasts %v, %v", lasts, empties)
+	}
+	if _, empties := b.Empties(3600); empties {
+		t.Error("it empties at what the class gives for ever")
+	}
+	if b := (Volume{Type: "gp3", GiB: 100, InstanceIOPS: 40000}).InstanceBucket(); b.Size != 0 {
+		t.Errorf("a class that gives its most for ever has the bucket %+v", b)
+	}
+	m := NewModel(v)
+	at := time.Unix(0, 0)
+	var last State
+	for n := range 31 * 60 {
+		last = m.Observe(at.Add(time.Duration(n)*time.Second), 18750)
+	}
+	if last.By != "instance" || last.Limit != 3600 {
+		t.Errorf("after 31 minutes at its most: %+v", last)
 	}
 }
 
