@@ -20,6 +20,7 @@ type History struct {
 	CPU         []float64 // processors that its sessions kept busy, or waited for
 	IOPS        []float64
 	Sent        []float64 // bytes a second to clients and replicas
+	Disk        []float64 // bytes a second that InnoDB reads and writes, without its redo log
 	Connections []float64
 	Pool        float64 // bytes of its buffer pool; 0: not known
 	Class       string
@@ -51,9 +52,12 @@ func Instance(h History) (advise.Finding, []string) {
 	if iops.n > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Disk operations: %.0f per second at P95, %.0f at most; the class allows %.0f.", iops.p95, iops.most, was.IOPS))
 	}
+	if disk := quantiles(h.Disk); disk.n > 0 && was.MBps > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Data read and written: %.4g MB a second at the most; the class allows %.4g.", disk.most/1e6, was.MBps))
+	}
 	f.Evidence = append(f.Evidence, h.network(was)...)
 	if connections.n > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("Connections: %.0f at most.", connections.most))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("Connections: %.0f at most. No class is judged by them: on RDS max_connections follows the memory of the class, unless its parameter group sets it.", connections.most))
 	}
 	seen := time.Duration(cpu.n) * h.Every
 	f.Evidence = append(f.Evidence, fmt.Sprintf("From %.3g days of history, %.0f %% of it observed.", h.To.Sub(h.From).Hours()/24, 100*math.Min(seen.Hours()/h.To.Sub(h.From).Hours(), 1)))
@@ -128,7 +132,7 @@ func (h History) breaches(c price.Class) (n int) {
 	}
 	line, _ := c.Line()
 	for i := range h.CPU {
-		if over(h.CPU, i, float64(c.Cores)) || over(h.IOPS, i, limit) || over(h.Sent, i, line) {
+		if over(h.CPU, i, float64(c.Cores)) || over(h.IOPS, i, limit) || over(h.Disk, i, c.MBps*1e6) || over(h.Sent, i, line) {
 			n++
 		}
 	}

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,11 +45,47 @@ func TestAShrinkHoldsAllThatWasKept(t *testing.T) {
 			t.Errorf("%s: breached %d times, %+v", o.Name, n, o.Change)
 		}
 	}
-	busy, _ := Instance(kept(t, "db.r5.4xlarge", 0.5, 9))
+	busy, _ := Instance(kept(t, "db.r5.8xlarge", 0.5, 9))
+	if len(busy.Options) < 2 {
+		t.Fatalf("%+v", busy)
+	}
 	for _, o := range busy.Options[1:] {
 		if c := kept(t, "db.r5.4xlarge", 0, 0).Prices.Classes[o.Name]; float64(c.Cores)*headroom < 9 {
 			t.Errorf("%s has %d processors, and the batch took 9", o.Name, c.Cores)
 		}
+	}
+}
+
+// One hour at a class's limit of operations, or of bytes, in three weeks is enough for it not to be named.
+func TestTheDiskOfAClassIsALimit(t *testing.T) {
+	named := func(h History) (all []string) {
+		f, _ := Instance(h)
+		for _, o := range f.Options[1:] {
+			all = append(all, o.Name)
+		}
+		return all
+	}
+	h := kept(t, "db.r5.8xlarge", 0.5, 0.6)
+	free := named(h)
+	least := func(of func(price.Class) float64) (name string, limit float64) {
+		for _, n := range free {
+			if l := of(h.Prices.Classes[n]); l > 0 && (limit == 0 || l < limit) {
+				name, limit = n, l
+			}
+		}
+		return name, limit
+	}
+	smallest, operations := least(func(c price.Class) float64 { return c.IOPS })
+	h.IOPS[1000] = operations * 0.9 // headroom is less
+	if got := named(h); smallest == "" || slices.Contains(got, smallest) {
+		t.Errorf("with %.0f operations a second once: %s among %s", h.IOPS[1000], smallest, got)
+	}
+	h = kept(t, "db.r5.8xlarge", 0.5, 0.6)
+	smallest, bytes := least(func(c price.Class) float64 { return c.MBps * 1e6 })
+	h.Disk = make([]float64, len(h.CPU))
+	h.Disk[1000] = bytes * 0.9
+	if got := named(h); smallest == "" || slices.Contains(got, smallest) {
+		t.Errorf("with %.0f bytes a second once: %s among %s", h.Disk[1000], smallest, got)
 	}
 }
 

@@ -36,6 +36,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 	cpu := g.all(ctx, `plimsoll_aas{wait="cpu"}`, averages)
 	iops := g.all(ctx, `plimsoll_iops`, averages)
 	sent := g.all(ctx, `mysql_global_status_bytes_sent`, rates)
+	disk := g.all(ctx, `{__name__=~"mysql_global_status_innodb_data_(read|written)"}`, rates)
 	connections := g.all(ctx, `mysql_global_status_threads_connected`, largest)
 	if g.err != nil {
 		return nil, fmt.Errorf("query the history: %w", g.err)
@@ -48,6 +49,7 @@ func Histories(ctx context.Context, kept Series, s Span) ([]findings.History, er
 		{cpu, func(h *findings.History) *[]float64 { return &h.CPU }},
 		{iops, func(h *findings.History) *[]float64 { return &h.IOPS }},
 		{sent, func(h *findings.History) *[]float64 { return &h.Sent }},
+		{disk, func(h *findings.History) *[]float64 { return &h.Disk }},
 		{connections, func(h *findings.History) *[]float64 { return &h.Connections }},
 	} {
 		for name, values := range of.values {

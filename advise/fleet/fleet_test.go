@@ -104,6 +104,8 @@ func TestHistoriesAreWhatPromQLSays(t *testing.T) {
 		add("mysql_global_status_innodb_data_reads", "b/n1", 300*at.Sub(from).Seconds())
 		add("mysql_global_status_innodb_data_writes", "b/n1", 50*at.Sub(from).Seconds())
 		add("mysql_global_status_bytes_sent", "a/n1", sent)
+		add("mysql_global_status_innodb_data_read", "a/n1", 3*sent)
+		add("mysql_global_status_innodb_data_written", "a/n1", sent)
 		add("mysql_global_status_threads_connected", "a/n1", math.Floor(100*random.Float64()))
 		if err := series.Append(t.Context(), batch); err != nil {
 			t.Fatal(err)
@@ -126,6 +128,7 @@ func TestHistoriesAreWhatPromQLSays(t *testing.T) {
 		{all[0].IOPS, `avg_over_time(plimsoll_iops[5m])`, 1e-9},
 		{all[0].Connections, `max_over_time(mysql_global_status_threads_connected[5m])`, 1e-9},
 		{all[0].Sent, `rate(mysql_global_status_bytes_sent[5m])`, 0.3},
+		{all[0].Disk, `sum(rate(mysql_global_status_innodb_data_read[5m])) + sum(rate(mysql_global_status_innodb_data_written[5m]))`, 0.3},
 	} {
 		lines, err := series.Query(t.Context(), c.expr, from, to, span.Every)
 		if err != nil || len(lines) != 1 {
