@@ -60,6 +60,20 @@ func TestWhatANodeHolds(t *testing.T) {
 	}
 }
 
+// On a ring of one node there is nothing to repair, which nodetool would fail at; there may be something to clean up.
+func TestARingOfOneNodeNeedsNoRepair(t *testing.T) {
+	s := &stage{part: engine.Normal, replicas: 1, forgotten: true}
+	on := s.on(s.node(true))
+	if f, err := (&repair{Node: "n2"}).Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Satisfied {
+		t.Errorf("a repair: %+v, %v", f, err)
+	}
+	clean := cleanupAction.New().(*upkeep)
+	clean.Node = "n2"
+	if f, err := clean.Check(t.Context(), on.ReadOnly()); err != nil || f.State != action.Needed {
+		t.Errorf("a cleanup: %+v, %v", f, err)
+	}
+}
+
 // A keyspace that is not there is refused before anything is begun.
 func TestUpkeepOfAKeyspaceThatIsNotThereIsRefused(t *testing.T) {
 	s := &stage{part: engine.Normal, replicas: 2}
