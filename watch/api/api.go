@@ -16,10 +16,11 @@ import (
 	"plimsoll/watch/store"
 )
 
-// API is the query API. Rules may be nil.
+// API is the query API. Rules may be nil, and so may Alerts, if the alerts are those of the rules.
 type API struct {
 	Store   *store.Store
 	Rules   *rules.Evaluator
+	Alerts  func() []watch.Alert
 	Now     func() time.Time
 	Version string
 }
@@ -246,9 +247,12 @@ func duration(text string) (time.Duration, error) {
 // the alerts and rules
 
 func (a *API) alerts(*http.Request) (any, error) {
-	all := []alert{}
-	if a.Rules != nil {
-		for _, one := range a.Rules.Alerts() {
+	all, active := []alert{}, a.Alerts
+	if active == nil && a.Rules != nil {
+		active = a.Rules.Alerts
+	}
+	if active != nil {
+		for _, one := range active() {
 			all = append(all, alertOf(one))
 		}
 	}

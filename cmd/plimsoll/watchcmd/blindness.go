@@ -1,6 +1,7 @@
 package watchcmd
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -14,6 +15,8 @@ const blindFor = time.Minute
 
 // blindness is the alert that no rule can give: rules ask the series that are kept, and none are while the disk is full.
 type blindness struct {
+	after time.Duration // 0: blindFor
+
 	mu    sync.Mutex
 	alert *watch.Alert // that fires
 }
@@ -23,7 +26,7 @@ func (b *blindness) turn(now, since time.Time, why string) []watch.Alert {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case !since.IsZero() && now.Sub(since) >= blindFor:
+	case !since.IsZero() && now.Sub(since) >= cmp.Or(b.after, blindFor):
 		if b.alert == nil {
 			b.alert = &watch.Alert{
 				Rule: "SamplesNotKept", Severity: "critical", State: rules.Firing, Since: since, Fired: now, Labels: map[string]string{"alertname": "SamplesNotKept", "severity": "critical"},

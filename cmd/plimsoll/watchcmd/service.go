@@ -243,7 +243,7 @@ func (s *Service) Marks() http.Handler {
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /api/marks", http.NewCrossOriginProtection().Handler(s.Marks()))
-	mux.Handle("/api/v1/", (&api.API{Store: s.Series, Rules: s.rules, Version: home.Version()}).Handler())
+	mux.Handle("/api/v1/", (&api.API{Store: s.Series, Rules: s.rules, Alerts: s.alerts, Version: home.Version()}).Handler())
 	mux.Handle("GET /metrics", s.latest.Metrics(time.Now))
 	return mux
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -165,11 +167,23 @@ func watchOnAFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ) // the write fails instead
 	t.Setenv("PLIMSOLL_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
+	told := make(chan string, 8)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var notice struct {
+			Status string
+			Alerts []struct{ Labels map[string]string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&notice); err == nil && len(notice.Alerts) == 1 && notice.Alerts[0].Labels["alertname"] == "SamplesNotKept" {
+			told <- notice.Status
+		}
+	}))
+	defer hook.Close()
+	t.Setenv("HOOK", hook.URL)
 	const own = "groups: [{name: mine, rules: [{alert: Gone, expr: up == 0}]}]\n"
 	if err := os.WriteFile("mine.yml", []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	set, err := settings.Parse("watch.yaml", []byte("rules: [mine.yml]\nshipped_rules: false\n"))
+	set, err := settings.Parse("watch.yaml", []byte("rules: [mine.yml]\nshipped_rules: false\nnotify: [{webhook: {env: HOOK}}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,6 +198,7 @@ func watchOnAFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.blind.after = time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
@@ -220,12 +235,27 @@ func watchOnAFullDisk(t *testing.T) {
 	if !fires() {
 		t.Errorf("%+v: resolved since nothing could be written", s.rules.Alerts())
 	}
+	shows := func(all []watch.Alert) bool {
+		return slices.ContainsFunc(all, func(a watch.Alert) bool { return a.Rule == "SamplesNotKept" && a.State == "firing" })
+	}
+	if !shows(s.Watcher.Fleet().Alerts) {
+		t.Errorf("the fleet does not show that samples are lost: %+v", s.Watcher.Fleet().Alerts)
+	}
+	answer := httptest.NewRecorder()
+	s.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/alerts", http.NoBody))
+	if !strings.Contains(answer.Body.String(), `"alertname":"SamplesNotKept"`) {
+		t.Errorf("the API says of alerts: %s", answer.Body)
+	}
 	d.dead.Store(false)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
 	await("with room again samples are not kept", func() bool { return !lost() })
 	await("the alert of a server that is back stays", func() bool { return len(s.rules.Alerts()) == 0 })
+	await("that samples are kept again is not told", func() bool { return len(told) == 2 })
+	if first, then := <-told, <-told; first != "firing" || then != "resolved" || len(s.Watcher.Fleet().Alerts) != 0 {
+		t.Errorf("told of SamplesNotKept: %s, %s", first, then)
+	}
 	cancel()
 	if err := errors.Join(<-done, s.Close()); err != nil {
 		t.Error(err)
