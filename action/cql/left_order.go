@@ -18,7 +18,7 @@ func markOf(c infra.Command, call action.Call) string { return c.Mark + action.M
 
 // leftOrders are nodetool's processes that an act or its undo began and that outlived who began them.
 func leftOrders(ctx context.Context, n cluster.Node, call action.Call) ([]infra.Process, error) {
-	if tooled(n) != nil {
+	if n.Tool == nil || n.Machine == nil { // nobody gave it an order
 		return nil, nil
 	}
 	c, err := n.Tool("help")
