@@ -36,7 +36,7 @@ func TestAClaimOfAnEarlierSessionIsLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if st.LeavesClaim("shop") != c.left {
+		if LeavesClaim(st, "shop") != c.left {
 			t.Errorf("%s: left is %v", name, !c.left)
 		}
 	}

@@ -131,7 +131,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		}
 		s.Header, s.Book, s.Versions = *e.Header, book, e.Header.Versions
 		s.Epochs, s.Taken = e.Header.Locked, e.Header.LockedAt
-		s.noteClaimed(e.Header.Locked, nil)
+		noteClaimed(s, e.Header.Locked, nil)
 		s.Expand()
 	case Opened:
 		if s.Released || s.Taken.IsZero() {
@@ -140,7 +140,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		s.Released, s.Refused = s.Released && e.Order == nil, "" // without an order, what an ended run still has is given back, and no more
 		s.Parked, s.Past, s.Why, s.Held, s.Epochs, s.Holder = false, false, "", "", e.Epochs, e.Holder
 		s.Unclaimed, s.ClaimStays = e.Unclaimed, nil
-		s.noteClaimed(e.Epochs, e.Unclaimed)
+		noteClaimed(s, e.Epochs, e.Unclaimed)
 		if e.Versions != nil {
 			s.Versions = e.Versions
 		}
@@ -165,7 +165,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 	case Said:
 		if e.Claimed {
 			delete(s.Unclaimed, e.Cluster)
-			s.noteClaimed(map[string]int64{e.Cluster: 0}, nil)
+			noteClaimed(s, map[string]int64{e.Cluster: 0}, nil)
 		}
 		if e.Claim {
 			s.ClaimStays = append(slices.Clip(s.ClaimStays), cmp.Or(e.Cluster, s.Header.Cluster))
@@ -351,7 +351,7 @@ func (s *State) Env(i *Step) map[string]any {
 }
 
 // noteClaimed notes which of the clusters that a session took have stored its claim.
-func (s *State) noteClaimed(taken map[string]int64, not map[string]string) {
+func noteClaimed(s *State, taken map[string]int64, not map[string]string) {
 	for name := range taken {
 		if not[name] == "" {
 			if s.Claimed == nil {
@@ -363,6 +363,6 @@ func (s *State) noteClaimed(taken map[string]int64, not map[string]string) {
 }
 
 // LeavesClaim tells whether the run has left its claim in a cluster: it could not be removed, and had been stored, be it in an earlier session.
-func (s *State) LeavesClaim(name string) bool {
+func LeavesClaim(s *State, name string) bool {
 	return slices.Contains(s.ClaimStays, name) && (s.Unclaimed[name] == "" || s.Claimed[name])
 }

@@ -119,7 +119,7 @@ func (l *Locks) unreleased(ctx context.Context, run string, st *journal.State) (
 		if err != nil {
 			return nil, err
 		}
-		if lease.Holder == run || lease.Holder == "" && st.LeavesClaim(name) && lease.Epoch <= st.Epochs[name] {
+		if lease.Holder == run || lease.Holder == "" && journal.LeavesClaim(st, name) && lease.Epoch <= st.Epochs[name] {
 			leases[name] = lease
 		}
 	}
