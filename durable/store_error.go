@@ -28,13 +28,14 @@ func (o Options) plainly(err error) error {
 	return hint.With(err, "make room on the disk of "+o.Folder)
 }
 
-// full tells whether a store has no room: SQLITE_FULL of https://www.sqlite.org/rescode.html, or class 53 of
+// full tells whether a store has no room: SQLITE_FULL and SQLITE_IOERR_SHMSIZE of https://www.sqlite.org/rescode.html, or class 53 of
 // https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func full(err error) bool {
 	var sqlite interface{ Code() int }
 	if errors.As(err, &sqlite) {
-		const sqliteFull, primary = 13, 0xff // an extended code holds the primary one in its last byte
-		return sqlite.Code()&primary == sqliteFull
+		// An extended code holds the primary one in its last byte. SQLITE_IOERR_SHMSIZE: there is no room for the memory that processes share.
+		const sqliteFull, primary, sqliteShared = 13, 0xff, 4874
+		return sqlite.Code()&primary == sqliteFull || sqlite.Code() == sqliteShared
 	}
 	var postgres *pgconn.PgError
 	return errors.As(err, &postgres) && postgres.Code == "53100"

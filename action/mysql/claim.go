@@ -22,11 +22,12 @@ type ClusterLock struct {
 	primary string            // on which the claim was written last
 	alone   bool              // orders that other processes had given were ended
 	numbers map[string]string // the server_id of nodes on which a claim was written, by their names
+	overdue overdue           // claims that are known to have run out
 }
 
 // NewClusterLock is for one run, or whoever else wants a cluster. The locks that it holds in servers end when the cluster is closed.
 func NewClusterLock(on *cluster.Cluster) *ClusterLock {
-	m := &ClusterLock{cluster: on, locks: locks{unheard: unheard, held: map[string]engine.Session{}}, numbers: map[string]string{}}
+	m := &ClusterLock{cluster: on, locks: locks{unheard: unheard, held: map[string]engine.Session{}}, numbers: map[string]string{}, overdue: overdue{}}
 	on.Keep(&m.locks)
 	return m
 }
@@ -38,7 +39,8 @@ const makeClaims = `CREATE TABLE IF NOT EXISTS plimsoll.claim (id TINYINT PRIMAR
 // claim is a lock that ends with its process, so another run may have had the cluster soon after ours began.
 func doubt(c action.Claim) time.Duration { return min(5*time.Second, c.For/2) }
 
-// Claim takes or prolongs a claim. The server's clock says what has run out. When it is taken first, what a process that had the cluster before may
+// Claim takes or prolongs a claim. The clock of the server that wrote it says what has run out; where that
+// does not answer, Watch does. When it is taken first, what a process that had the cluster before may
 // still have under way on its servers is ended.
 //
 // A cluster without a primary, in the middle of a switchover or because its primary is dead, takes no writes: there it is
@@ -123,7 +125,7 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim, primary string) 
 		older := fmt.Sprintf("since < UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND", c.Ago(doubt(c))/time.Microsecond)
 		free, mayBreak = free+" AND "+older, "expires < UTC_TIMESTAMP(6) AND "+older
 	case c.Break:
-		mayBreak = "expires < UTC_TIMESTAMP(6)"
+		mayBreak = m.overdue.condition(m.numbers[primary])
 	}
 	if c.Past != "" {
 		mayBreak += " OR run = " + admin.Text(c.Past)
@@ -144,7 +146,11 @@ func (m *ClusterLock) take(ctx context.Context, c action.Claim, primary string) 
 	case row[5] == "1":
 		return errDemoted
 	case row[0] != c.Run || row[2] != fmt.Sprint(c.Epoch):
-		return claimed(c.Cluster, row)
+		theirs := claimed(c.Cluster, row)
+		if c.Break {
+			theirs.Expired, theirs.Silent = false, 0 // a clock may say so that is not the writer's
+		}
+		return theirs
 	}
 	return nil
 }

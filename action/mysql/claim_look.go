@@ -32,13 +32,18 @@ func (m *ClusterLock) lookAt(ctx context.Context, nodes []string, c action.Claim
 		return answers[i]
 	})
 	led := primary != "" && answers[slices.Index(nodes, primary)]
-	found := make([]error, len(nodes))
+	found, sure := make([]error, len(nodes)), byWriters(rows)
+	for i := range nodes {
+		if sure[i] && claimed(c.Cluster, rows[i]).Expired {
+			m.overdue.add(rows[i])
+		}
+	}
 	for i, node := range nodes {
 		if answers[i] {
 			answered = append(answered, node)
 		}
-		if row := rows[i]; len(row) == 7 && (!led || node == primary || row[5] == "0" && row[6] != copied) {
-			found[i] = m.compare(c, row[:6])
+		if row := rows[i]; len(row) == allColumns && (!led || node == primary || row[5] == "0" && row[isCopy] != copied) {
+			found[i] = m.compare(c, row)
 		}
 	}
 	return answered, errors.Join(troubles...), cmp.Or(found...)
@@ -102,8 +107,10 @@ func (m *ClusterLock) compare(c action.Claim, row []string) error {
 		return theirs
 	case row[0] == "", row[0] == c.Past:
 		return nil
-	case theirs.Expired && (c.Break || c.Held):
+	case c.Held && theirs.Expired, c.Break && m.overdue.has(row):
 		return nil // one that has run out cannot be overwritten here: a run that was allowed to take it once is not fenced by it later
+	case c.Break:
+		theirs.Expired, theirs.Silent = false, 0 // a clock may say so that is not the writer's
 	}
 	return theirs
 }

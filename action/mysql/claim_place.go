@@ -15,13 +15,13 @@ const (
 	mostHolder  = 200 // characters that the column has
 )
 
-// copied is the last column of readClaimAndPlace for a claim that was written on another server.
+// copied is the column isCopy of readClaimAndPlace for a claim that was written on another server.
 const copied = "1"
 
 const readClaimAndPlace = `SELECT run, holder, epoch, TIMESTAMPDIFF(MICROSECOND, since, UTC_TIMESTAMP(6)), TIMESTAMPDIFF(MICROSECOND, expires, UTC_TIMESTAMP(6)),
 	@@GLOBAL.read_only, RIGHT(holder, 1) = '` + placeEnds + `' AND LOCATE('` + placeBegins + `', holder) > 0
-	AND RIGHT(holder, LENGTH(CONCAT('` + placeBegins + `', @@GLOBAL.server_id, '` + placeEnds + `'))) <> CONCAT('` + placeBegins + `', @@GLOBAL.server_id, '` + placeEnds + `')
-	FROM plimsoll.claim WHERE id = 1`
+	AND RIGHT(holder, LENGTH(CONCAT('` + placeBegins + `', @@GLOBAL.server_id, '` + placeEnds + `'))) <> CONCAT('` + placeBegins + `', @@GLOBAL.server_id, '` + placeEnds + `'),
+	CAST(UTC_TIMESTAMP(6) AS CHAR), CAST(expires AS CHAR), @@GLOBAL.server_id FROM plimsoll.claim WHERE id = 1`
 
 // signed is a holder with the server on which it is written. That stands in the text as it is: what the server made of a name for it would be
 // made anew by each replica that executes statements.

@@ -376,6 +376,14 @@ func claimsWithoutPrimary(t *testing.T, on *cluster.Cluster) {
 	}
 	on.RolesChanged()
 	third, breaker := action.Claim{Cluster: "c", Run: "r9", Holder: "here", Epoch: 1, For: time.Minute, Break: true}, NewClusterLock(on)
+	if err := breaker.Claim(ctx, third); !errors.As(err, &claimed) || claimed.Run != "r7" {
+		t.Errorf("by the clock of a server that did not write it: %v", err)
+	}
+	breaker.locks.unheard = time.Second
+	if err := breaker.Watch(ctx, third); err != nil {
+		t.Fatal(err)
+	}
+	breaker.locks.unheard = unheard
 	if err := breaker.Claim(ctx, third); err != nil {
 		t.Errorf("one that has run out is not broken without a primary: %v", err)
 	}

@@ -44,11 +44,12 @@ type State struct {
 	Session    int               // of the holder
 	Since      time.Time         // when that began
 	Orders     []Command
-	Released   bool      // it ended, and gave its clusters back
-	ClaimStays []string  // the clusters from which its claim could not be removed when it ended
-	Taken      time.Time // when it first had its clusters, since it gave them back last
-	Changed    time.Time // of the last event
-	Ended      time.Time // when it ended last
+	Released   bool            // it ended, and gave its clusters back
+	Claimed    map[string]bool // the clusters that have stored its claim, in whichever session
+	ClaimStays []string        // the clusters from which its claim could not be removed when it ended
+	Taken      time.Time       // when it first had its clusters, since it gave them back last
+	Changed    time.Time       // of the last event
+	Ended      time.Time       // when it ended last
 	Events     int
 
 	Before  Outcome            // a cancellation that is not taken
@@ -80,6 +81,7 @@ func Fold(entries []durable.Entry, actions []action.Action) (*State, error) {
 func Clone(s *State) *State {
 	next := *s
 	next.Targets, next.Healthy, next.Settling, next.Unclaimed = maps.Clone(s.Targets), maps.Clone(s.Healthy), maps.Clone(s.Settling), maps.Clone(s.Unclaimed)
+	next.Claimed = maps.Clone(s.Claimed)
 	next.Orders, next.Items = slices.Clone(s.Orders), make([]*Step, len(s.Items))
 	for n, i := range s.Items {
 		one := *i
@@ -129,6 +131,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		}
 		s.Header, s.Book, s.Versions = *e.Header, book, e.Header.Versions
 		s.Epochs, s.Taken = e.Header.Locked, e.Header.LockedAt
+		noteClaimed(s, e.Header.Locked, nil)
 		s.Expand()
 	case Opened:
 		if s.Released || s.Taken.IsZero() {
@@ -137,6 +140,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 		s.Released, s.Refused = s.Released && e.Order == nil, "" // without an order, what an ended run still has is given back, and no more
 		s.Parked, s.Past, s.Why, s.Held, s.Epochs, s.Holder = false, false, "", "", e.Epochs, e.Holder
 		s.Unclaimed, s.ClaimStays = e.Unclaimed, nil
+		noteClaimed(s, e.Epochs, e.Unclaimed)
 		if e.Versions != nil {
 			s.Versions = e.Versions
 		}
@@ -161,6 +165,7 @@ func (s *State) ApplyEvent(e Event, actions []action.Action) error {
 	case Said:
 		if e.Claimed {
 			delete(s.Unclaimed, e.Cluster)
+			noteClaimed(s, map[string]int64{e.Cluster: 0}, nil)
 		}
 		if e.Claim {
 			s.ClaimStays = append(slices.Clip(s.ClaimStays), cmp.Or(e.Cluster, s.Header.Cluster))
@@ -343,4 +348,21 @@ func (s *State) Env(i *Step) map[string]any {
 		env["target"] = i.Target
 	}
 	return env
+}
+
+// noteClaimed notes which of the clusters that a session took have stored its claim.
+func noteClaimed(s *State, taken map[string]int64, not map[string]string) {
+	for name := range taken {
+		if not[name] == "" {
+			if s.Claimed == nil {
+				s.Claimed = map[string]bool{}
+			}
+			s.Claimed[name] = true
+		}
+	}
+}
+
+// LeavesClaim tells whether the run has left its claim in a cluster: it could not be removed, and had been stored, be it in an earlier session.
+func LeavesClaim(s *State, name string) bool {
+	return slices.Contains(s.ClaimStays, name) && (s.Unclaimed[name] == "" || s.Claimed[name])
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -120,7 +119,7 @@ func (l *Locks) unreleased(ctx context.Context, run string, st *journal.State) (
 		if err != nil {
 			return nil, err
 		}
-		if lease.Holder == run || lease.Holder == "" && slices.Contains(st.ClaimStays, name) && st.Unclaimed[name] == "" && lease.Epoch <= st.Epochs[name] {
+		if lease.Holder == run || lease.Holder == "" && journal.LeavesClaim(st, name) && lease.Epoch <= st.Epochs[name] {
 			leases[name] = lease
 		}
 	}

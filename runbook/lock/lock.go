@@ -52,6 +52,9 @@ func (l *Locks) Take(ctx context.Context, on *cluster.Cluster, st *journal.State
 		if err := l.stillHeld(ctx, claim); err != nil {
 			return all, err
 		}
+		if err := Watch(ctx, clusterLock, claim); err != nil {
+			return all, err
+		}
 		h, err := Hold(ctx, l.Store, clusterLock, claim, patience)
 		var held *durable.HeldError
 		var claimed *action.ClaimedError

@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/runbook/lock"
 )
 
 // runs executes runbooks on the trial's own clusters, by the service that production uses. Their journals are kept while the
@@ -101,6 +102,9 @@ func targetIsFree(ctx context.Context, r *runner) (err error) {
 		return nil
 	}
 	look := action.Claim{Cluster: e.Name, Run: "look", Holder: r.runs.service.Holder, For: moment, Break: r.options.BreakLock != ""}
+	if err := lock.Watch(ctx, clusterLock, look); ctx.Err() != nil {
+		return err
+	}
 	var claimed *action.ClaimedError
 	if err := clusterLock.Claim(ctx, look); errors.As(err, &claimed) {
 		claimed.Again = r.trial.Command

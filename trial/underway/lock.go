@@ -40,6 +40,13 @@ func (l tellingLock) Claim(ctx context.Context, c action.Claim) error {
 	return l.told(ctx, l.ClusterLock.Claim(ctx, c))
 }
 
+var _ lock.Watcher = tellingLock{}
+
+// Watch implements lock.Watcher.
+func (l tellingLock) Watch(ctx context.Context, c action.Claim) error {
+	return lock.Watch(ctx, l.ClusterLock, c)
+}
+
 type lookingLock struct {
 	tellingLock
 	looker lock.Looker

@@ -134,7 +134,7 @@ func tellCancelled(c console.Streams, run string, st *journal.State) {
 		return
 	}
 	name := st.Header.Cluster
-	if slices.Contains(st.ClaimStays, name) && st.Unclaimed[name] == "" {
+	if journal.LeavesClaim(st, name) {
 		fmt.Fprintf(c.Err, "cluster %s is not released yet: plimsoll runbook resume %s releases it when it answers, and so does the next run from this machine\n", name, run)
 		return
 	}
