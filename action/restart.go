@@ -11,7 +11,7 @@ import (
 )
 
 var restartAction = Action{
-	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says. Refused for a read-only server that would start writable; where only its option file knows, a person is asked.",
+	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says. Its output repair is yes if the node of a ring was away for longer than hints are kept. Refused for a read-only server that would start writable; where only its option file knows, a person is asked.",
 	New: func() Task { return &restart{} },
 }
 
@@ -65,6 +65,10 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	if err != nil {
 		return nil, err
 	}
+	repair, err := r.mayReturn(ctx, on)
+	if err != nil {
+		return nil, NothingDone{Err: err}
+	}
 	before, _ := c.Before["process"].(string)
 	now, err := processOf(ctx, server)
 	if err != nil {
@@ -100,6 +104,9 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 		output = Facts{}
 	}
 	output["before"], output["process"] = before, now
+	if repair {
+		output[repairOutput] = "yes"
+	}
 	return output, err
 }
 

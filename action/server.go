@@ -252,7 +252,7 @@ func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, err
 }
 
 // Undo starts the server and waits until it answers. One that has not been stopped, and did not answer before, is as it was. One that refused writes is
-// closed again.
+// closed again. One whose data must not come back is not started.
 func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	server, err := s.server(ctx, on)
 	if err != nil {
@@ -267,6 +267,9 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 		if err := cluster.Replaced(ctx, on, s.Node, c.Resumed); err != nil {
 			return err
 		}
+	}
+	if _, err := s.mayReturn(ctx, on); err != nil {
+		return err
 	}
 	if err := server.Start(ctx); err != nil {
 		return err
