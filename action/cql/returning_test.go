@@ -24,7 +24,7 @@ type homecoming struct {
 	newest  time.Time // file of n2's; zero: none
 	clock   time.Time // of n2's machine
 	runs    bool
-	starts  bool // it starts; else errStarted ends what starts it
+	starts  bool   // it starts; else errStarted ends what starts it
 	folder  string // of n2's data, as it is known
 }
 
