@@ -176,11 +176,15 @@ func (w repaired) seenDown(node string) {
 		if err != nil {
 			return "", err
 		}
-		db, err := on.Database(limited, "n2")
+		asked, err := on.Node(limited, "n2")
 		if err != nil {
 			return "", err
 		}
-		r, err := db.(engine.Ringed).Ring(limited, "n2")
+		db, err := on.Database(limited, asked.Name)
+		if err != nil {
+			return "", err
+		}
+		r, err := db.(engine.Ringed).Ring(limited, asked.Target.Addresses[0])
 		if err != nil {
 			return err.Error(), nil //nolint:nilerr // it is asked again
 		}
