@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -35,11 +36,11 @@ func smallPool(t *testing.T, product string) labtest.Server {
 	return db
 }
 
-// busy has rows looked at until the test ends.
-func busy(t *testing.T, db engine.Database) (stop func()) {
+// busy has rows looked at by so many sessions until the test ends.
+func busy(t *testing.T, db engine.Database, sessions uint64) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	for worker := range uint64(4) {
+	for worker := range sessions {
 		all.Go(func() {
 			s, err := db.Session(ctx)
 			if err != nil {
@@ -75,8 +76,8 @@ func onServer(t *testing.T, product string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop := busy(t, db)
-	defer stop()
+	stop := busy(t, db, 4)
+	defer func() { stop() }()
 	turnOver(t, db)
 	before := labtest.Query(t, db, settingsOfLists)
 	share := map[string]float64{}
@@ -108,6 +109,32 @@ func onServer(t *testing.T, product string) {
 	pilotGoesTheSameWay(t, db, machine)
 	withoutPrivilege(t, db)
 	stallEndsIt(t, db)
+	if product == "mariadb" {
+		stop()
+		stop = func() {}
+		aLoadThatChangesIsTold(t, db, machine)
+	}
+}
+
+// aLoadThatChangesIsTold: of a load that falls to a fourth of its sessions while it is observed the moment is told, to three seconds.
+func aLoadThatChangesIsTold(t *testing.T, db labtest.Server, files infra.Files) {
+	t.Helper()
+	const half = 8 * time.Second
+	stop, fewer := busy(t, db, 4), make(chan func(), 1)
+	time.AfterFunc(half, func() { stop(); fewer <- busy(t, db, 1) })
+	seen, err := Observe(t.Context(), db.Database, Options{Files: files, For: 2 * half, Budget: 0.3, MaxStall: 5 * time.Second})
+	(<-fewer)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := strings.Join(Reported(seen, nil, 1).Explained, " ")
+	var after time.Duration
+	if told := regexp.MustCompile(`The load changed at \S+ UTC, (\S+) after the observation had begun`).FindStringSubmatch(explained); told != nil {
+		after, _ = time.ParseDuration(told[1])
+	}
+	if (after - half).Abs() > 3*time.Second {
+		t.Errorf("the load fell after %s, of %d lists, and this is told: %s", half, seen.Cost.Lists, explained)
+	}
 }
 
 // turnOver waits until the pool has been replaced a few times over.
