@@ -131,7 +131,7 @@ func TestCommitsOfRealServers(t *testing.T) {
 			var since float64
 			if _, told, is := strings.Cut(seen.Changed, " UTC, "); !is {
 				t.Errorf("nothing is said of a load that stopped half-way: %q", seen.Changed)
-			} else if _, err := fmt.Sscanf(told, "%f seconds after the observation had begun", &since); err != nil || math.Abs(since-(span/2).Seconds()) > 3 {
+			} else if _, err := fmt.Sscanf(told, "%f seconds after the observation had begun", &since); err != nil || math.Abs(since-(span/2).Seconds()) > (span/4).Seconds() {
 				t.Errorf("the load stopped after %s, and %q is said", span/2, seen.Changed)
 			}
 		})
