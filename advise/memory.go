@@ -18,6 +18,7 @@ type Memory struct {
 	Reads    float64 `json:"reads"`    // from disk, a second
 	Waited   float64 `json:"waited"`   // of these, while somebody waited
 	HitRatio float64 `json:"hit_ratio"`
+	Executed float64 `json:"statements"` // a second; 0: not known
 	// Operations on the disk a second, reads and writes, and of these the writes; Peak is the largest of any ten seconds.
 	IOPS    float64 `json:"iops"`
 	Writes  float64 `json:"writes"`
