@@ -66,6 +66,17 @@ steps:
     uses: command
     with: {run: "touch DIR/removed", check: "test -e DIR/removed", repeatable: true}
 `,
+	"test/waits": `
+runbook: test/waits
+about: Waits for a file, and writes another.
+steps:
+  - id: wait
+    uses: command
+    with: {run: "for n in $(seq 600); do test -e DIR/goes && exit; sleep 0.05; done; false", check: "test -e DIR/goes", repeatable: true}
+  - id: write
+    uses: command
+    with: {run: "touch DIR/went", check: "test -e DIR/went", repeatable: true}
+`,
 	"test/asks-itself": `
 runbook: test/asks-itself
 about: Asks before it writes.

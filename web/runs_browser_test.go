@@ -84,6 +84,15 @@ func TestBrowserFiltersRunsAndSearchesALog(t *testing.T) {
 		h.await(done, "done")
 		failed := h.entered().begin("test/fails", "f"+p.kind)
 		h.await(failed, "failed")
+		h.removes("goes", "went")
+		goes := h.entered().begin("test/waits", "w"+p.kind)
+		p.open("/runs")
+		if p.sees("#runs", "left"); p.kind == "390" { // nobody has run it before
+			p.sees("#runs", "0 of 2 steps done, time left not known")
+		}
+		p.judges("time-left")
+		h.write("goes", "")
+		h.await(goes, "done")
 		p.open("/runs")
 		shows := func(want ...string) {
 			p.t.Helper()
