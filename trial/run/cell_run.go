@@ -30,6 +30,9 @@ type cellRun struct {
 	sources []engine.Database
 	avoids  []string // addresses that the load keeps away from, at the end of the last second
 	hung    map[hang]time.Duration
+
+	health    *load.Health      // of the load generator, in the phase that is under way
+	responses *series.Histogram // in it
 }
 
 func (d *cellRun) run(ctx context.Context) error {
@@ -72,6 +75,7 @@ func (d *cellRun) begin(phase string, length time.Duration, change bool) {
 	d.now = d.recording.Begin(judge.PhaseRecord{
 		Cell: d.cell.Name, Round: d.round, Phase: phase, Operations: d.cell.Workload.Operations(), From: at, Change: change, Open: d.cell.Load.Open(),
 	})
+	d.health, d.responses = load.NewHealth(), series.NewHistogram()
 	d.at = where(d.cell.Name, d.round) + ", " + phase
 	d.happened(series.Event{Time: at, Kind: series.PhaseStart, Name: phase, Cell: d.cell.Name, Round: d.round})
 	d.observe(progress.PhaseBegan{Phase: result.Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
@@ -95,7 +99,9 @@ func (d *cellRun) next(ctx context.Context) (load.Second, error) {
 		d.watch.remember(own)
 		d.now.Add(s)
 		d.metrics.add(d.now.All[len(d.now.All)-1], d.now.Phase)
-		d.observe(progress.Second{Row: row})
+		d.health.Add(s.Guard)
+		d.responses.Add(d.now.All[len(d.now.All)-1].Response)
+		d.observe(progress.Second{Row: row, Generator: d.generator()})
 		d.connections(s)
 		d.avoided(s)
 		d.errorClasses(s)
