@@ -3,11 +3,11 @@ package action
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 var restartAction = Action{
@@ -53,9 +53,10 @@ func (r *restart) ApprovalReason(f CheckResult) string {
 }
 
 func processOf(ctx context.Context, s cluster.Server) (string, error) {
-	i, ok := s.(cluster.Identified)
+	i, ok := cluster.As[cluster.Identified](s)
 	if !ok {
-		return "", errors.New("the process of this server is not known")
+		return "", &hint.PermanentError{Reason: "Plimsoll cannot tell one process of this server from the next, so it could not see whether it was restarted",
+			Advice: "stop it and start it: steps with server.stop and server.start"}
 	}
 	return i.Process(ctx)
 }

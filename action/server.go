@@ -40,11 +40,19 @@ func (s onServer) faultProne(ctx context.Context, on *cluster.Cluster) (cluster.
 	if err != nil {
 		return nil, err
 	}
-	b, ok := server.(cluster.FaultProneServer)
-	if !ok || on.Environment == cluster.Production {
-		return nil, cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
+	if err := s.mayBreak(server, on); err != nil {
+		return nil, err
 	}
+	b, _ := cluster.As[cluster.FaultProneServer](server)
 	return b, nil
+}
+
+// mayBreak refuses a server that cannot be killed and frozen from here, in a plan too.
+func (s onServer) mayBreak(server cluster.Server, on *cluster.Cluster) error {
+	if cluster.Can[cluster.FaultProneServer](server) && on.Environment != cluster.Production {
+		return nil
+	}
+	return cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
 }
 
 // running is the finding that a server runs, or does not, as it should.

@@ -122,9 +122,14 @@ type Ender interface {
 
 // FaultProneServer is a server that can be killed and frozen: in a lab.
 type FaultProneServer interface {
+	Freezable
 	Kill(ctx context.Context) error
 	Freeze(ctx context.Context) error
 	Thaw(ctx context.Context) error
+}
+
+// Freezable is the question of a FaultProneServer.
+type Freezable interface {
 	Frozen(ctx context.Context) (bool, error)
 }
 
