@@ -56,19 +56,28 @@ var notOnDisks = map[string]struct{ why, example, onRing string }{
 	"superdisk/retire":          {"the UUID of the lab's array is known only once the array is there", "", ""},
 }
 
-// disksOf is what the lab needs for the disks of a runbook; nil if it works on none. It refuses one for which no lab can be made ready.
-func (p Plan) disksOf(h journal.Header) (*disks, error) {
-	ships := p.Path == h.Runbook // another one of that name is a file
-	if d, ready := onDisks[h.Runbook]; ready && ships {
-		return &d, nil
+// disksOf is what the lab needs for the disks of a runbook; nil if it works on none.
+func (p Plan) disksOf(h journal.Header) *disks {
+	if d, ready := onDisks[h.Runbook]; ready && p.ships() {
+		return &d
 	}
-	if not, is := notOnDisks[h.Runbook]; is && ships {
-		return nil, hint.With(fmt.Errorf("Plimsoll makes no lab for %s by itself: %s", h.Runbook, not.why), p.byExample(h, not.example, not.onRing))
+	return nil
+}
+
+// ships tells a shipped runbook from a file that has its name.
+func (p Plan) ships() bool { return p.Path == p.Prepared.Header.Runbook }
+
+// Unready refuses a runbook that works on disks and for which no lab can be made ready; it may be that it cannot be planned on the target
+// today either, as a start after the loss of a machine.
+func (p Plan) Unready() error {
+	h := p.Prepared.Header
+	if not, is := notOnDisks[h.Runbook]; is && p.ships() {
+		return hint.With(fmt.Errorf("Plimsoll makes no lab for %s by itself: %s", h.Runbook, not.why), p.byExample(h, not.example, not.onRing))
 	}
-	if !slices.ContainsFunc(h.Plan.Steps, func(s journal.PlanStep) bool { return onMachine(s.Uses) }) {
-		return nil, nil
+	if p.disksOf(h) != nil || !slices.ContainsFunc(h.Plan.Steps, func(s journal.PlanStep) bool { return onMachine(s.Uses) }) {
+		return nil
 	}
-	return nil, hint.With(fmt.Errorf("Plimsoll makes no lab with machines for %s by itself: what its disks must be like beforehand, it cannot know", h.Runbook),
+	return hint.With(fmt.Errorf("Plimsoll makes no lab with machines for %s by itself: what its disks must be like beforehand, it cannot know", h.Runbook),
 		p.byHand("write a trial with cluster: {machines: {volumes: …}}, and what has to be there first in its prepare, as examples/superdisk-detach/trial.yaml has it"))
 }
 
@@ -78,20 +87,25 @@ func onMachine(uses string) bool {
 	return slices.Contains([]string{"superdisk", "volume", "machine"}, family)
 }
 
-// byExample advises the trial that ships: as a whole command, on the target's product and version.
+// byExample advises the trial that ships: as a whole command, with the target's product, minor version and class of cluster.
 func (p Plan) byExample(h journal.Header, example, onRing string) string {
 	product, version, err := p.release(h)
 	if err != nil {
 		return hint.Of(err)
 	}
-	if product == "cassandra" {
-		example = onRing
+	if product == "cassandra" { // its examples have a machine for the third node
+		if example = onRing; h.Topology != "many" {
+			example = ""
+		}
 	}
 	if example == "" {
 		return p.byHand("write a trial whose prepare makes the array, such as examples/superdisk-detach/trial.yaml, with the UUID that a first run of it shows")
 	}
-	return fmt.Sprintf("rehearse it with the trial that ships for it: %s --trial examples/%s/trial.yaml%s", p.Command, example,
-		hint.Flags("--set", "cluster.engine="+product, "cluster.version="+version))
+	set := []string{"cluster.engine=" + product, "cluster.version=" + version}
+	if nodes := map[string]string{"single": "1", "pair": "2", "many": "3"}[h.Topology]; nodes != "" {
+		set = append(set, "cluster.nodes="+nodes)
+	}
+	return fmt.Sprintf("the trial that ships for it has that; each that passes is a rehearsal: plimsoll trial run examples/%s/trial.yaml%s", example, hint.Flags("--set", set...))
 }
 
 // lines are those of the trial that make the lab ready for a node.

@@ -78,9 +78,7 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 	}
 	var has *disks
 	if p.Copy == nil {
-		if has, err = p.disksOf(h); err != nil {
-			return nil, err
-		}
+		has = p.disksOf(h)
 	}
 	with, err := d.inputs(p, has, nodes, size)
 	if err != nil {
