@@ -191,9 +191,7 @@ func serves(ctx context.Context, n cluster.Node) bool {
 }
 
 func frozen(ctx context.Context, n cluster.Node) bool {
-	if b, ok := n.Server.(interface {
-		Frozen(ctx context.Context) (bool, error)
-	}); ok {
+	if b, ok := cluster.As[cluster.Freezable](n.Server); ok {
 		frozen, err := b.Frozen(ctx)
 		return err != nil || frozen
 	}
