@@ -67,6 +67,9 @@ func (d Design) make(ctx context.Context, m infra.Machine, local string) error {
 	if err := mdadmFits(ctx, m); err != nil {
 		return err
 	}
+	if err := xfsFits(ctx, m); err != nil {
+		return err
+	}
 	size, err := d.Size(ctx, m)
 	if err != nil {
 		return err

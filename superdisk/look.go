@@ -22,7 +22,7 @@ const (
 // of devices, which are not opened: a disk that hangs would hang whoever asks it.
 const looked = `
 /proc/sys/kernel/osrelease /proc/self/mountinfo /proc/sys/kernel/random/boot_id
-/dev/md/* /run/plimsoll-superdisk/*.json /run/plimsoll-superdisk/ping.*
+/dev/md/* /run/plimsoll-superdisk/*.json /run/plimsoll-superdisk/asked.*
 md*/dev md*/size
 md*/md/array_state md*/md/level md*/md/raid_disks md*/md/degraded md*/md/uuid
 md*/md/sync_action md*/md/sync_completed md*/md/sync_speed md*/md/sync_speed_min md*/md/sync_speed_max md*/md/mismatch_cnt

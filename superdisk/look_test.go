@@ -93,7 +93,7 @@ func TestOnlyLegsThatAnswerNothingAreAskedForAPage(t *testing.T) {
 	asks("one has", "/dev/ubdb")
 	writes(local)
 	writes(network)
-	owed := "/run/plimsoll-superdisk/ping.ubdb"
+	owed := "/run/plimsoll-superdisk/asked.ubdb"
 	f.all[owed] = infra.File{Path: owed, Content: []byte("99 5\n")}
 	asks("one owes the page of an earlier probe", "/dev/ubdb")
 	delete(f.all, owed)

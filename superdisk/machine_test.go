@@ -336,18 +336,18 @@ func (g guest) hasNoRoom(fresh, network string) {
 func (g guest) refuses(host *machinetest.Host, fresh, network string) {
 	ctx := g.t.Context()
 	_, err := superdisk.Resolve(ctx, g, "vol-that-is-not-there")
-	g.refused(err, "is not on")
+	g.refused(err, "is not on", "attach it first")
 	err = superdisk.Create(ctx, g, superdisk.Design{Name: "other", Local: g.device(fresh), Network: g.device(network), Chunk: 1 << 20})
-	g.refused(err, "in use by md")
+	g.refused(err, "in use by md", "use a blank disk")
 	small := g.device(host.Volume(g.t, 64<<20, "two"))
 	must(g.t, superdisk.Fail(ctx, g, superdisk.Path("superdisk"), g.device(fresh)))
 	must(g.t, superdisk.Remove(ctx, g, superdisk.Path("superdisk"), g.device(fresh)))
 	_, err = g.rebuild(small).Choose(ctx)
-	g.refused(err, "and a leg of superdisk needs")
+	g.refused(err, "and a leg of superdisk needs", "name a larger disk")
 	holds := g.device(host.Volume(g.t, 520<<20, "two"))
 	g.sh("mkfs.xfs -q -K " + holds)
 	_, err = g.rebuild(holds).Choose(ctx)
-	g.refused(err, "it holds xfs")
+	g.refused(err, "it holds xfs", "use a blank disk")
 
 	// Both legs serve alone, one after the other: md itself would mix them.
 	must(g.t, superdisk.Unmount(ctx, g, "/run/data"))
@@ -362,8 +362,8 @@ func (g guest) refuses(host *machinetest.Host, fresh, network string) {
 		}
 	}
 	_, err = g.rebuild(g.device(fresh)).Choose(ctx)
-	g.refused(err, "has served without the other leg")
-	g.refused(superdisk.Together(ctx, g, g.device(network), g.device(fresh)), "has served without the other leg")
+	g.refused(err, "has served without the other leg", "decide which one is right")
+	g.refused(superdisk.Together(ctx, g, g.device(network), g.device(fresh)), "has served without the other leg", "superdisk/emergency-start")
 	must(g.t, superdisk.Wipe(ctx, g, g.device(fresh)))
 	done, err := g.rebuild(g.device(fresh)).Run(ctx, nil)
 	must(g.t, err)
@@ -372,10 +372,12 @@ func (g guest) refuses(host *machinetest.Host, fresh, network string) {
 	}
 }
 
-func (g guest) refused(err error, why string) {
+// refused is an error that says why, and what to do.
+func (g guest) refused(err error, why, advice string) {
 	g.t.Helper()
-	if err == nil || !strings.Contains(err.Error(), why) {
-		g.t.Errorf("got %v, want a refusal: %s", err, why)
+	var advised interface{ Hint() string }
+	if err == nil || !strings.Contains(err.Error(), why) || !errors.As(err, &advised) || !strings.Contains(advised.Hint(), advice) {
+		g.t.Errorf("got %v (%v), want a refusal: %s, with a hint at %q", err, advised, why, advice)
 	}
 }
 

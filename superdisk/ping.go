@@ -12,23 +12,25 @@ import (
 
 // pinging reads one page of each disk in a process of its own, which is left alone when it does not come back: nothing can end a
 // process that waits for a disk that hangs. Such a process is found again by the next look, and tells since when: by the time since the
-// machine started, for a clock that is set forward meanwhile would make a moment an hour.
+// machine started, in hundredths of a second, for a clock that is set forward meanwhile would make a moment an hour. Half a second is waited for
+// those that were asked now alone: who hung at the look before holds nobody up.
 const pinging = `
 d=/run/plimsoll-superdisk; mkdir -p $d && chmod 700 $d || exit 1
-read up _ </proc/uptime; up=${up%%.*}
+read up _ </proc/uptime; up=${up%%.*}${up##*.}; fresh=
 for v in "$@"; do
-  f=$d/ping.${v##*/}
+  f=$d/asked.${v##*/}
   if ! { [ -e $f ] && read p t <$f && kill -0 $p 2>/dev/null; }; then
     setsid dd if=$v of=/dev/null bs=4096 skip=1 count=1 iflag=direct </dev/null >/dev/null 2>&1 &
-    echo "$! $up" >$f
+    echo "$! $up" >$f; fresh="$fresh $v"
   fi
 done
 for i in 1 2 3 4 5 6 7 8 9 10; do
+  [ -n "$fresh" ] || break
   sleep 0.05; left=
-  for v in "$@"; do f=$d/ping.${v##*/}; [ -e $f ] && read p t <$f && { kill -0 $p 2>/dev/null && left=1 || rm -f $f; }; done
-  [ -z "$left" ] && exit 0
+  for v in $fresh; do f=$d/asked.${v##*/}; [ -e $f ] && read p t <$f && { kill -0 $p 2>/dev/null && left="$left $v" || rm -f $f; }; done
+  fresh=$left
 done
-for v in "$@"; do f=$d/ping.${v##*/}; [ -e $f ] && read p t <$f && echo "$v $((up - ${t:-$up}))"; done
+for v in "$@"; do f=$d/asked.${v##*/}; [ -e $f ] && read p t <$f && { kill -0 $p 2>/dev/null && echo "$v $((up - ${t:-$up}))" || rm -f $f; }; done
 exit 0
 `
 
@@ -62,14 +64,14 @@ func (s *Status) ping(ctx context.Context, m infra.Machine, which func(Leg) bool
 	}
 	for line := range strings.Lines(string(out.Stdout)) {
 		device, age, _ := strings.Cut(strings.TrimSpace(line), " ")
-		seconds, err := strconv.Atoi(age)
+		hundredths, err := strconv.Atoi(age)
 		if err != nil {
 			continue
 		}
 		for i := range s.Arrays {
 			for j := range s.Arrays[i].Legs {
 				if l := &s.Arrays[i].Legs[j]; l.Device == device {
-					l.HungFor = max(l.HungFor, time.Duration(seconds)*time.Second)
+					l.HungFor = max(l.HungFor, time.Duration(hundredths)*10*time.Millisecond)
 				}
 			}
 		}

@@ -276,7 +276,7 @@ func (f files) leg(dir string) Leg {
 		}
 	}
 	l.IO = f.io(dir + "/block")
-	_, l.asked = f.all[ownFolder+"ping."+path.Base(l.Device)]
+	_, l.asked = f.all[ownFolder+"asked."+path.Base(l.Device)]
 	l.Timeout = time.Duration(f.number(dir+"/block/queue/io_timeout")) * time.Millisecond
 	return l
 }

@@ -53,6 +53,24 @@ func mdadmFits(ctx context.Context, m infra.Machine) error {
 	return nil
 }
 
+// xfsFits refuses a mkfs.xfs that does not know -K, with which an array is formatted: it came with xfsprogs 3.1, in 2010. It is asked before there is an
+// array, which would otherwise be left without a file system.
+func xfsFits(ctx context.Context, m infra.Machine) error {
+	out, err := m.Run(ctx, infra.Command{Path: "mkfs.xfs", Args: []string{"-V"}})
+	if err != nil {
+		return explainRun(m, "mkfs.xfs", err)
+	}
+	said := bytes.TrimSpace(append(out.Stdout, out.Stderr...))
+	var major, minor int
+	if _, err := fmt.Sscanf(string(said), "mkfs.xfs version %d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("ask mkfs.xfs of %s for its version: it says %.60q", m.Name(), said)
+	}
+	if major < 3 || major == 3 && minor < 1 {
+		return hint.With(fmt.Errorf("mkfs.xfs of %s is %d.%d, and 3.1 or later is needed", m.Name(), major, minor), "install a newer xfsprogs there; nothing was changed")
+	}
+	return nil
+}
+
 // noRoom says of a write that failed because a disk of the machine is full which disk, and what is safe.
 func noRoom(m infra.Machine, at string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {

@@ -10,6 +10,7 @@ import (
 	"plimsoll/cluster"
 	"plimsoll/hint"
 	"plimsoll/infra"
+	"plimsoll/internal/poll"
 	"plimsoll/superdisk"
 )
 
@@ -83,8 +84,6 @@ func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 	if err != nil {
 		return nil, err
 	}
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
 	var seen superdisk.Watch
 	for until := time.Now().Add(g.For); ; {
 		s, err := superdisk.Inspect(ctx, m)
@@ -92,7 +91,7 @@ func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 			return nil, err
 		}
 		seen.See(&s)
-		if err := s.Ping(ctx, m); err != nil {
+		if err := s.PingSilent(ctx, m); err != nil {
 			return nil, err
 		}
 		now, _ := s.Find(a.UUID)
@@ -106,12 +105,19 @@ func (g *giveUp) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (a
 			return action.Facts{"hung": false}, note(ctx, on, m)
 		}
 		c.Progress(-1, fmt.Sprintf("the network leg has not answered for %s", leg.HungFor.Round(time.Second)))
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := poll.Rest(ctx, g.untilNext(leg.HungFor)); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// untilNext is how long nobody looks. Writes wait for a leg that hangs: it is looked at when its time-out is over, and not some time later.
+func (g *giveUp) untilNext(hung time.Duration) time.Duration {
+	const often, atLeast = 250 * time.Millisecond, 10 * time.Millisecond
+	if hung == 0 {
+		return often
+	}
+	return max(atLeast, min(often, g.After-hung))
 }
 
 // spare refuses to take away the only leg that has everything: writes that wait are better than none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"plimsoll/infra"
 	"plimsoll/superdisk"
@@ -75,5 +76,18 @@ func TestALegThatHangsIsTakenAwayWithoutARecord(t *testing.T) {
 	_, err = m.task("superdisk.give-up").(*giveUp).take(t.Context(), m.cluster(volumes), m, a, leg)
 	if !errors.Is(err, volumes.tagged) || len(volumes.taken) != 1 || !m.did("--remove detached") {
 		t.Errorf("%v, taken %v, ran %q", err, volumes.taken, m.ran)
+	}
+}
+
+// A write waits from the last answer until the leg is taken away: the look that finds the time-out over comes when it is.
+func TestALegThatHangsIsLookedAtWhenItsTimeIsOver(t *testing.T) {
+	g := &giveUp{After: 3 * time.Second}
+	for hung, want := range map[time.Duration]time.Duration{
+		0: 250 * time.Millisecond, time.Second: 250 * time.Millisecond, 2900 * time.Millisecond: 100 * time.Millisecond,
+		2999 * time.Millisecond: 10 * time.Millisecond, 4 * time.Second: 10 * time.Millisecond,
+	} {
+		if got := g.untilNext(hung); got != want {
+			t.Errorf("it has hung for %s: the next look comes after %s, want %s", hung, got, want)
+		}
 	}
 }

@@ -198,6 +198,7 @@ func TestHostKey(t *testing.T) {
 	if !errors.As(err, &key) || key.Fingerprint != fingerprint || key.Changed {
 		t.Errorf("unknown key: %v, want HostKeyError with %s", err, fingerprint)
 	}
+	advises(t, err, "compare the fingerprint with the machine's real one, then log in once with ssh")
 
 	other := strings.Fields(string(keys))
 	other[2] = "AAAAC3NzaC1lZDI1NTE5AAAAIEXVkFTOPaqoMCOYaHM8uJLGe17vhpkMDKn0qxNwBWhU"
@@ -206,8 +207,24 @@ func TestHostKey(t *testing.T) {
 	if !errors.As(err, &key) || !key.Changed {
 		t.Errorf("changed key: %v, want HostKeyError that says so", err)
 	}
+	advises(t, err, "may be intercepting the connection", "ssh-keygen -R '"+key.Host+"'")
 	if data, err := os.ReadFile(rig.KnownHosts); err != nil || strings.Contains(string(data), strings.Fields(string(keys))[2]) {
 		t.Errorf("the key was added to what is known: %v", err)
+	}
+}
+
+// advises wants the hint of an error to say all that.
+func advises(t *testing.T, err error, all ...string) {
+	t.Helper()
+	var advised interface{ Hint() string }
+	if !errors.As(err, &advised) {
+		t.Errorf("%v has no hint", err)
+		return
+	}
+	for _, want := range all {
+		if !strings.Contains(advised.Hint(), want) {
+			t.Errorf("the hint of %v is %q, want %q", err, advised.Hint(), want)
+		}
 	}
 }
 

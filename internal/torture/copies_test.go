@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/runbook/journal"
 )
@@ -56,17 +57,18 @@ func TestATryOnCopiesIsDrawnFromItsSeed(t *testing.T) {
 // Troubles are on the page, and the sums are of all runbooks.
 func TestTheTableOfCopies(t *testing.T) {
 	text := copiesTable([]copiesResult{{
-		Seed: 3, Kernel: "6.1.0", Tries: 2, Compared: 48, Swapped: 1,
+		Seed: 3, Kernel: "6.1.0", At: time.Date(2026, 11, 25, 21, 0, 0, 0, time.UTC), Tries: 2, Compared: 48, Swapped: 1,
 		Books: map[string]*copyBook{
-			"superdisk/rebuild":        {Runs: 3, Kills: 4, Inside: 2, Ends: map[string]int{"done": 2, "undone": 1}, Methods: map[string]int{"seed": 1, wentOn: 1}, At: map[int]int{11: 1, 3: 1}},
+			"superdisk/rebuild":        {Runs: 3, Kills: 4, Inside: 2, Ends: map[string]int{"done": 2, "undone": 1}, Methods: map[string]int{"seed": 1, wentOn: 1}, At: map[int]int{1: 1, 2: 1, 4: 1, 3: 1}},
 			"superdisk/detach-network": {Runs: 2, Kills: 2, Ends: map[string]int{"done": 2}},
 		},
 		Troubled: []*copyTry{{Number: 1, Troubles: []string{"the local leg alone: f3"}}},
-	}, {Seed: 4, Compared: 12, Books: map[string]*copyBook{"superdisk/detach-network": {Runs: 1, Ends: map[string]int{"done": 1}}}}})
+	}, {Seed: 4, Tries: 1, Compared: 12, Books: map[string]*copyBook{"superdisk/detach-network": {Runs: 1, Ends: map[string]int{"done": 1}, At: map[int]int{1: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 10: 1}}}}})
 	for _, want := range []string{
-		"| `superdisk/rebuild` | 3 | 4 | 2 | 2 | 1 | seed 1, seed gone on with 1 | 3 11 |",
-		"2 tries, 1 disks swapped, 0 resets, **48 files**, 1 with troubles | 5 | 6 | 2 | 4 | 1 |  |  |",
-		"**all**, **60 files** | 6 | 6 | 2 | 5 | 1 |",
+		"| `superdisk/rebuild` | 3 | 4 | 2 | 2 | 1 | seed 1, seed gone on with 1 | 1 2 3 4 |",
+		"seed 3, 25 November 2026, Linux 6.1.0, 0s: 2 tests, 1 disks swapped, 0 resets, **48 files**, 1 with troubles | 5 | 6 | 2 | 4 | 1 |  |  |",
+		"**all**: 3 tests, **60 files** | 6 | 6 | 2 | 5 | 1 |",
+		"\nNo process was killed at entry 2 of `superdisk/detach-network`.\n\nNo process was killed at entry 5 of `superdisk/rebuild`.\n",
 		"- seed 3, try 1: the local leg alone: f3",
 	} {
 		if !strings.Contains(text, want) {

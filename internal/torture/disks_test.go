@@ -111,6 +111,21 @@ func TestAnUndoIsAttackedWhereItIsNotRefused(t *testing.T) {
 }
 
 // An undo that a step refuses is not tried for ever.
+// A step that is over before a process can be killed in its middle is killed before its end is recorded: nothing else would have it undone.
+func TestAShortStepIsUndoneToo(t *testing.T) {
+	var tried []string
+	undone, deepest, err := undoEach(disksOptions{oneIn: 1}, []string{"detach"}, func(p plan) (*diskTry, error) {
+		tried = append(tried, p.kills[0].String())
+		if p.kills[0].before {
+			return &diskTry{Kills: 1, Ends: map[string]int{string(journal.RunUndone): 1}}, nil
+		}
+		return &diskTry{Ends: map[string]int{string(journal.RunDone): 1}}, nil
+	})
+	if err != nil || undone == nil || deepest != "detach" {
+		t.Errorf("tried %q: undone %v at %q, %v", tried, undone, deepest, err)
+	}
+}
+
 func TestWhereAnUndoIsStuck(t *testing.T) {
 	stuck := journal.Event{Kind: journal.Stuck, Step: "move", Lasts: true}
 	events := []journal.Event{{Kind: journal.Undoing, Step: "move"}, stuck, {Kind: journal.Ended}}
