@@ -82,7 +82,7 @@ func barriers(t testing.TB, b *browser.Browser, source string, of axeRules) (all
 	return all
 }
 
-// In Korean, and on the narrowest screen; the other looks are those of TestBrowserShowsEveryPage.
+// In Korean, in the dark too, and on the narrowest screen; the other looks are those of TestBrowserShowsEveryPage.
 func TestBrowserFindsNoBarrierInKorean(t *testing.T) {
 	b := browser.New(t)
 	source := axe(t)
@@ -102,6 +102,11 @@ func TestBrowserFindsNoBarrierInKorean(t *testing.T) {
 		}
 		b.Open(h.url+path, looks["1440"])
 		b.Picture(name + "-ko")
+		b.Set(looks["1440-dark"])
+		b.Picture(name + "-ko-dark")
+		for _, barrier := range barriers(t, b, source, rulesOf("1440-dark")) {
+			t.Errorf("%s, in the dark: %s", name, barrier)
+		}
 		var word string
 		if b.Eval(`document.querySelector("nav a").textContent`, &word); word != "지금" {
 			t.Errorf("%s: the first tab is %q", name, word)

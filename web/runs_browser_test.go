@@ -58,6 +58,13 @@ func TestBrowserResumesAndReleases(t *testing.T) {
 
 		run = h.entered().begin("test/quick", "r"+p.kind)
 		h.await(run, "done")
+		for end := time.Now().Add(20 * time.Second); ; rest(p.t.Context(), 20*time.Millisecond) { // it gives its cluster back once it has ended
+			if lease, err := h.Runs.Store.Lease(p.t.Context(), lock.LeaseName("r"+p.kind)); err != nil || time.Now().After(end) {
+				p.t.Fatalf("%s: the cluster stays held: %+v, %v", p.kind, lease, err)
+			} else if lease.Holder == "" {
+				break
+			}
+		}
 		if _, err := h.Runs.Store.Acquire(p.t.Context(), lock.LeaseName("r"+p.kind), run, time.Minute); err != nil { // as it was before the release
 			p.t.Fatal(err)
 		}

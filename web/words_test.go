@@ -159,8 +159,8 @@ func TestAnEmptyFleetSaysWhatToDo(t *testing.T) {
 // A list of runs says how long each still takes and how that is known, or how many of its steps are done; of one that waits for a person nobody knows.
 func TestTheListOfRunsSaysTheTimeLeft(t *testing.T) {
 	rows := []runRow{
-		{Run: "learned", Status: journal.Running, Share: 0.4, Left: 3 * time.Minute, LeftBy: journal.ByEarlierRuns, Position: "a"},
-		{Run: "paced", Status: journal.Running, Left: 90 * time.Second, LeftBy: journal.ByPace},
+		{Run: "learned", Status: journal.Running, Share: 0.4, Left: 3 * time.Minute, LeftBy: journal.ByEarlierRuns, Position: "a", StepsAll: 2},
+		{Run: "paced", Status: journal.Running, Left: 90 * time.Second, LeftBy: journal.ByPace, StepsAll: 2},
 		{Run: "unknown", Status: journal.Running, StepsOver: 2, StepsAll: 5},
 		{Run: "waits", Status: "asking", StepsOver: 1, StepsAll: 3},
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,6 +141,7 @@ func TestOnARealOpenSearch(t *testing.T) {
 		at   func(*testing.T, *realSearch)
 	}{
 		{"it goes and comes back", goesAndComesBack},
+		{"two processes write into it", twoProcessesWrite},
 		{"dashboards ask it", dashboardsAsk},
 		{"the template decides what fields are", templateDecides},
 	} {
@@ -166,6 +168,48 @@ func (s *realSearch) empty() {
 		_ = answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {
 			s.t.Fatalf("take away %s: %s", path, answer.Status)
+		}
+	}
+}
+
+// documentsIn counts what an OpenSearch has; -1: it does not say.
+func documentsIn(t *testing.T, o *OpenSearch) int {
+	t.Helper()
+	var answer struct{ Count int }
+	if o.ask(t.Context(), http.MethodPost, "/plimsoll-watch/_refresh", "application/json", nil, nil) != nil ||
+		o.ask(t.Context(), http.MethodGet, "/plimsoll-watch/_count", "application/json", nil, &answer) != nil {
+		return -1
+	}
+	return answer.Count
+}
+
+// Two processes that share a fleet write into one data stream at the same time, documents that are alike: those of both are there.
+func twoProcessesWrite(t *testing.T, s *realSearch) {
+	const each = 1000
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer func() {
+		stop()
+		running.Wait()
+	}()
+	shards := []*OpenSearch{opensearch(t, s.url, t.TempDir(), 4<<20), opensearch(t, s.url, t.TempDir(), 4<<20)}
+	for _, o := range shards {
+		running.Go(func() { _ = o.Run(ctx) }) // it ends with ctx
+	}
+	for n := range each {
+		for _, o := range shards {
+			o.Add(document(n))
+		}
+	}
+	for end := time.Now().Add(2 * time.Minute); documentsIn(t, shards[0]) < 2*each && time.Now().Before(end); {
+		<-time.After(200 * time.Millisecond)
+	}
+	if got := documentsIn(t, shards[0]); got != 2*each {
+		t.Errorf("%d documents are there, of %d", got, 2*each)
+	}
+	for n, o := range shards {
+		if _, dropped, rejected := o.Counts(); dropped != 0 || rejected != 0 {
+			t.Errorf("of process %d %d were dropped and %d rejected", n, dropped, rejected)
 		}
 	}
 }
@@ -221,14 +265,7 @@ func goesAndComesBack(t *testing.T, s *realSearch) {
 	}
 	s.start()
 	want := count - int(dropped)
-	have := func() int {
-		var answer struct{ Count int }
-		if o.ask(t.Context(), http.MethodPost, "/plimsoll-watch/_refresh", "application/json", nil, nil) != nil ||
-			o.ask(t.Context(), http.MethodGet, "/plimsoll-watch/_count", "application/json", nil, &answer) != nil {
-			return -1
-		}
-		return answer.Count
-	}
+	have := func() int { return documentsIn(t, o) }
 	counted := func() bool { // OpenSearch shows a bulk's documents before its answer is read here
 		_, _, rejected := o.Counts()
 		return rejected > 0
