@@ -100,12 +100,9 @@ func (p Plan) byExample(h journal.Header, example, onRing string) string {
 	if example == "" {
 		return p.byHand("write a trial whose prepare makes the array, such as examples/superdisk-detach/trial.yaml, with the UUID that a first run of it shows")
 	}
-	set := []string{"cluster.engine=" + product, "cluster.version=" + version}
-	if nodes := map[string]string{"single": "1", "pair": "2", "many": "3"}[h.Topology]; nodes != "" {
-		set = append(set, "cluster.nodes="+nodes)
-	}
-	options := hint.Flags("--set", set...)
-	return fmt.Sprintf("the trial that ships for it has that; each that passes is a rehearsal: plimsoll trial run examples/%s/trial.yaml%s", example, options)
+	nodes := map[string]int{"single": 1, "pair": 2, "many": 3}[h.Topology]
+	return fmt.Sprintf("the trial that ships for it has that; each that passes is a rehearsal: "+
+		"plimsoll trial run examples/%s/trial.yaml --set cluster.engine=%s --set cluster.version=%s --set cluster.nodes=%d", example, product, version, max(nodes, 1))
 }
 
 // lines are those of the trial that make the lab ready for a node.
