@@ -41,9 +41,8 @@ var onDisks = map[string]disks{
 	"superdisk/reattach-network": {volumes: []string{"network"}, prepare: []string{toArray, "{run: superdisk/detach-network, with: {node: NODE}}"},
 		places: map[string]string{"network": "network"}},
 	"superdisk/check": {volumes: []string{"network"}, prepare: []string{toArray}},
-	"superdisk/rebuild": {volumes: []string{"network"}, prepare: []string{toArray,
-		"{run: superdisk.detach, with: {node: NODE, leg: local}, approve: true}", "{run: superdisk.erase, with: {node: NODE, volume: local}, approve: true}"},
-		places: map[string]string{"local": "local"}},
+	"superdisk/rebuild": {volumes: []string{"fresh", "network"}, prepare: []string{toArray, "{run: superdisk.detach, with: {node: NODE, leg: local}, approve: true}"},
+		places: map[string]string{"local": "fresh"}},
 }
 
 // notOnDisks says of the other shipped ones why no lab is made ready for them, and which example rehearses them; without a ring, and on one.
@@ -101,11 +100,9 @@ func (p Plan) byExample(h journal.Header, example, onRing string) string {
 	if example == "" {
 		return p.byHand("write a trial whose prepare makes the array, such as examples/superdisk-detach/trial.yaml, with the UUID that a first run of it shows")
 	}
-	set := []string{"cluster.engine=" + product, "cluster.version=" + version}
-	if nodes := map[string]string{"single": "1", "pair": "2", "many": "3"}[h.Topology]; nodes != "" {
-		set = append(set, "cluster.nodes="+nodes)
-	}
-	return fmt.Sprintf("the trial that ships for it has that; each that passes is a rehearsal: plimsoll trial run examples/%s/trial.yaml%s", example, hint.Flags("--set", set...))
+	nodes := map[string]int{"single": 1, "pair": 2, "many": 3}[h.Topology]
+	return fmt.Sprintf("the trial that ships for it has that; each that passes is a rehearsal: "+
+		"plimsoll trial run examples/%s/trial.yaml --set cluster.engine=%s --set cluster.version=%s --set cluster.nodes=%d", example, product, version, max(nodes, 1))
 }
 
 // lines are those of the trial that make the lab ready for a node.
