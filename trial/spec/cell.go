@@ -204,7 +204,7 @@ func (t *Trial) readLoad(c *Cell, node *document.Node, parts Parts) error {
 	if err := c.checkOn(node); err != nil {
 		return err
 	}
-	if _, ok := c.Workload.(workload.Divisible); !ok && len(c.Load.From) > 0 {
+	if _, ok := c.Workload.(workload.Tables); !ok && len(c.Load.From) > 0 {
 		return node.Get("from").Errorf("only one process can issue the workload %s", c.Workload.Name())
 	}
 	return nil
