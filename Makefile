@@ -84,7 +84,7 @@ torture: build
 soak:
 	PLIMSOLL_SOAK=1 go test ./watch/sink -run TestSoak -v -count 1 -timeout 30m
 	PLIMSOLL_SOAK=1 go test ./cmd/plimsoll -run 'TestSoak|TestSingleStoresRunbooksStandTheTorture' -v -count 1 -timeout 1h
-	PLIMSOLL_SOAK=1 go test ./catalog -run TestTroublesOfARingInTrials -v -count 1 -timeout 1h
+	PLIMSOLL_SOAK=1 go test ./catalog -run 'TestSoak|TestTroublesOfARingInTrials' -v -count 1 -timeout 1h
 	PLIMSOLL_SOAK=1 go test ./action/cql -run TestOnARealRing -v -count 1 -timeout 1h
 	PLIMSOLL_SOAK=1 go test ./infra/... ./internal/machinetest -run TestSoak -v -count 1 -timeout 30m
 	PLIMSOLL_SOAK=1 go test ./web -run TestBrowser -v -count 1 -timeout 30m

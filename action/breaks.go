@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"plimsoll/cluster"
-	"plimsoll/hint"
 )
 
 var killAction = Action{
@@ -22,6 +21,13 @@ var _ Undoer = (*kill)(nil)
 func (k *kill) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
 
 func (k *kill) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, error) {
+	server, err := k.server(ctx, on)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	if err := k.mayBreak(server, on); err != nil {
+		return CheckResult{}, err
+	}
 	return k.ending(ctx, on)
 }
 
@@ -57,6 +63,9 @@ func (f *freeze) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, e
 	if err != nil {
 		return CheckResult{}, err
 	}
+	if err := f.mayBreak(server, on); err != nil {
+		return CheckResult{}, err
+	}
 	running, err := server.Running(ctx)
 	if err != nil {
 		return CheckResult{}, err
@@ -64,12 +73,7 @@ func (f *freeze) Check(ctx context.Context, on *cluster.Cluster) (CheckResult, e
 	if !running {
 		return CheckResult{State: Unknown, Reason: fmt.Sprintf("node %s is not running", f.Node)}, nil
 	}
-	b, ok := server.(interface {
-		Frozen(ctx context.Context) (bool, error)
-	})
-	if !ok {
-		return CheckResult{}, &hint.PermanentError{Reason: fmt.Sprintf("node %s cannot be frozen", f.Node)}
-	}
+	b, _ := cluster.As[cluster.Freezable](server) // every server that can be frozen is asked so
 	is, err := b.Frozen(ctx)
 	finding := CheckResult{State: Needed, Observed: Facts{"frozen": is}, Intended: Facts{"frozen": f.Frozen}}
 	if is == f.Frozen {

@@ -22,6 +22,9 @@ type Claim struct {
 	Since   time.Time     // of Held: when the run first had it
 	Slept   bool          // the run was silent for longer than its claim holds, and has not been told since whose the cluster is
 	Past    string        // a run whose claim does not count: it has ended, and could not give it back
+
+	// Waiting is told, before another's claim is watched, for how long at most; nil: nobody is.
+	Waiting func(most time.Duration)
 }
 
 // Elsewhere tells whether a claim that is not ours, or none, means that another had the cluster since we first did: whoever left it

@@ -105,11 +105,11 @@ func (c *configure) settings(ctx context.Context, on *cluster.Cluster) (cluster.
 	if err != nil {
 		return nil, nil, err
 	}
-	r, ok := server.(cluster.Reconfigurable)
+	r, ok := cluster.As[cluster.Reconfigurable](server)
 	if !ok {
 		return nil, nil, cluster.OnlyInALab("another configuration", fmt.Sprintf("node %s of %s", c.Node, on.Name))
 	}
-	if own, has := server.(cluster.Assignable); has {
+	if own, has := cluster.As[cluster.Assignable](server); has {
 		assigned, err := own.Assigned(ctx)
 		if err != nil {
 			return nil, nil, err

@@ -92,7 +92,7 @@ func (s onServer) opensAtStart(ctx context.Context, on *cluster.Cluster, f Check
 		return "", err
 	}
 	own, is := s.restartable(ctx, on)
-	if _, assignable := n.Server.(cluster.Assignable); assignable || !is {
+	if _, assignable := cluster.As[cluster.Assignable](n.Server); assignable || !is {
 		return "", nil
 	}
 	at, keep, err := own.AtStart(ctx)
@@ -119,7 +119,7 @@ func (s onServer) closeAtStart(ctx context.Context, on *cluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	own, assignable := n.Server.(cluster.Assignable)
+	own, assignable := cluster.As[cluster.Assignable](n.Server)
 	server, is := s.restartable(ctx, on)
 	refuses, known := on.RefusesWrites(ctx, s.Node)
 	if !assignable || !is || !known || !refuses {

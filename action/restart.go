@@ -3,15 +3,15 @@ package action
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 var restartAction = Action{
-	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says. Refused for a read-only server that would start writable; where only its option file knows, a person is asked.",
+	Name: "server.restart", Version: 1, About: "Restarts a node's server and waits until it serves. A read-only server is read-only again, a writable one writable, whatever its option file says. Its output repair is yes if the node of a ring was away for longer than hints are kept. Refused for a read-only server that would start writable; where only its option file knows, a person is asked.",
 	New: func() Task { return &restart{} },
 }
 
@@ -53,9 +53,10 @@ func (r *restart) ApprovalReason(f CheckResult) string {
 }
 
 func processOf(ctx context.Context, s cluster.Server) (string, error) {
-	i, ok := s.(cluster.Identified)
+	i, ok := cluster.As[cluster.Identified](s)
 	if !ok {
-		return "", errors.New("the process of this server is not known")
+		return "", &hint.PermanentError{Reason: "Plimsoll cannot tell one process of this server from the next, so it could not see whether it was restarted",
+			Advice: "stop it and start it: steps with server.stop and server.start"}
 	}
 	return i.Process(ctx)
 }
@@ -64,6 +65,10 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 	server, err := r.server(ctx, on)
 	if err != nil {
 		return nil, err
+	}
+	repair, err := r.mayReturn(ctx, on)
+	if err != nil {
+		return nil, NothingDone{Err: err}
 	}
 	before, _ := c.Before["process"].(string)
 	now, err := processOf(ctx, server)
@@ -100,6 +105,9 @@ func (r *restart) Act(ctx context.Context, on *cluster.Cluster, c Call) (Facts, 
 		output = Facts{}
 	}
 	output["before"], output["process"] = before, now
+	if repair {
+		output[repairOutput] = "yes"
+	}
 	return output, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 // shunned is an engine that asks a node anew only some time after it was found silent.
@@ -60,6 +61,26 @@ func TestAServerThatHasStartedIsAskedAgain(t *testing.T) {
 					t.Errorf("%s of %s, silent for %s: %v, want %q", name, c.process, c.silent, err, c.want)
 				}
 			})
+		}
+	}
+}
+
+// lasting is a server that does not tell its processes apart.
+type lasting struct{ cluster.Server }
+
+func (lasting) Running(context.Context) (bool, error) { return true, nil }
+
+// A restart that could not be seen is refused in the plan, with what is there instead.
+func TestARestartThatCouldNotBeSeenIsRefusedInThePlan(t *testing.T) {
+	for name, server := range map[string]cluster.Server{"tells its process": runs("1"), "does not": lasting{}} {
+		on := &cluster.Cluster{Name: "c", Engine: shunned{}, List: func(context.Context) ([]cluster.Node, error) {
+			return []cluster.Node{{Name: "n1", Server: server, Target: engine.Target{Addresses: []string{"n1"}}}}, nil
+		}}
+		defer func() { _ = on.Close() }()
+		f, err := actiontest.Task(t, action.Servers(), "server.restart", "node: n1").Check(t.Context(), on.ReadOnly())
+		var refused *hint.PermanentError
+		if is := errors.As(err, &refused); is != (name == "does not") || is && !strings.Contains(refused.Advice, "server.stop and server.start") {
+			t.Errorf("a server that %s: %+v, %v", name, f, err)
 		}
 	}
 }

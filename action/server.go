@@ -40,11 +40,19 @@ func (s onServer) faultProne(ctx context.Context, on *cluster.Cluster) (cluster.
 	if err != nil {
 		return nil, err
 	}
-	b, ok := server.(cluster.FaultProneServer)
-	if !ok || on.Environment == cluster.Production {
-		return nil, cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
+	if err := s.mayBreak(server, on); err != nil {
+		return nil, err
 	}
+	b, _ := cluster.As[cluster.FaultProneServer](server)
 	return b, nil
+}
+
+// mayBreak refuses a server that cannot be killed and frozen from here, in a plan too.
+func (s onServer) mayBreak(server cluster.Server, on *cluster.Cluster) error {
+	if cluster.Can[cluster.FaultProneServer](server) && on.Environment != cluster.Production {
+		return nil
+	}
+	return cluster.OnlyInALab("a kill or a freeze", fmt.Sprintf("node %s of %s", s.Node, on.Name))
 }
 
 // running is the finding that a server runs, or does not, as it should.
@@ -250,7 +258,7 @@ func (s *stop) Act(ctx context.Context, on *cluster.Cluster, _ Call) (Facts, err
 }
 
 // Undo starts the server and waits until it answers. One that has not been stopped, and did not answer before, is as it was. One that refused writes is
-// closed again.
+// closed again. One whose data must not come back is not started.
 func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	server, err := s.server(ctx, on)
 	if err != nil {
@@ -265,6 +273,9 @@ func (s *stop) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 		if err := cluster.Replaced(ctx, on, s.Node, c.Resumed); err != nil {
 			return err
 		}
+	}
+	if _, err := s.mayReturn(ctx, on); err != nil {
+		return err
 	}
 	if err := server.Start(ctx); err != nil {
 		return err

@@ -1,6 +1,10 @@
 package advise
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Memory is the result of observing a server's buffer pool.
 type Memory struct {
@@ -18,6 +22,7 @@ type Memory struct {
 	Reads    float64 `json:"reads"`    // from disk, a second
 	Waited   float64 `json:"waited"`   // of these, while somebody waited
 	HitRatio float64 `json:"hit_ratio"`
+	Executed float64 `json:"statements"` // a second; 0: not known
 	// Operations on the disk a second, reads and writes, and of these the writes; Peak is the largest of any ten seconds.
 	IOPS    float64 `json:"iops"`
 	Writes  float64 `json:"writes"`
@@ -31,8 +36,10 @@ type Memory struct {
 	Warm   []Warmth `json:"warm"`  // for each of the curve's points
 	Tables []Table  `json:"tables"`
 	Cost   Cost     `json:"cost"`
-	Every  int      `json:"every"` // one page of so many was followed
-	Notes  []string `json:"notes,omitempty"`
+
+	Others []OtherLoad `json:"others,omitempty"` // what the cluster's other servers were asked for meanwhile
+	Every  int         `json:"every"`            // one page of so many was followed
+	Notes  []string    `json:"notes,omitempty"`
 }
 
 // Few tells whether hardly anything is read from disk, so that there is nothing to spare.
@@ -116,7 +123,22 @@ type Cost struct {
 	MaxStall time.Duration `json:"max_stall_ns"`
 }
 
-// OtherServers says of a cluster of several servers that a prediction of reads is one server's.
-func OtherServers(node string) string {
-	return "Other servers of the cluster: their readers ask for other pages, and the curve of " + node + " says nothing about them. Observe each: --node."
+// OtherLoad is what another server of the cluster was asked for while one was observed.
+type OtherLoad struct {
+	Node     string  `json:"node"`
+	Requests float64 `json:"requests"` // of pages, a second
+	Reads    float64 `json:"reads"`    // from disk, a second
+}
+
+// OtherServers says of a cluster of several servers that a prediction of reads is one server's, and what the others were asked for meanwhile.
+func OtherServers(node string, m *Memory) string {
+	text := "Other servers of the cluster: their readers ask for other pages, and the curve of " + node + " says nothing about them. Observe each: --node."
+	if len(m.Others) == 0 {
+		return text
+	}
+	var others []string
+	for _, o := range m.Others {
+		others = append(others, fmt.Sprintf("%s for %.0f, of which it read %.3g from disk", o.Node, o.Requests, o.Reads))
+	}
+	return fmt.Sprintf("%s While %s was asked for %.0f pages a second, %s.", text, node, m.Requests, strings.Join(others, "; "))
 }

@@ -90,7 +90,15 @@ type Effect struct {
 	Note string `json:"note,omitempty"`
 	// Load is the work a second that the figure was predicted for: requests of pages, or commits; 0: none is meant.
 	Load float64 `json:"load,omitempty"`
+	// LoadOf is Executions where statements are meant, and not requests of pages: another index changes how many pages a statement asks for.
+	LoadOf LoadOf `json:"load_of,omitempty"`
 }
+
+// LoadOf is the work that a prediction of reads was made for.
+type LoadOf string
+
+// Executions are statements a second. An empty LoadOf is requests of pages.
+const Executions LoadOf = "statements"
 
 // CommitTime is what the effect on the time of a commit is called.
 const CommitTime = "commit time per change"

@@ -23,6 +23,7 @@ type Score struct {
 	// Load is how the work that the prediction rests on is now, against then: the prediction is scaled by it where Scaled is so.
 	Load   float64 `json:"load"`
 	Scaled bool    `json:"scaled,omitempty"`
+	LoadOf LoadOf  `json:"load_of,omitempty"`
 	Doubt  string  `json:"doubt,omitempty"` // why the comparison says little
 }
 

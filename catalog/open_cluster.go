@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/action/cql"
 	"plimsoll/action/kube"
 	"plimsoll/cluster"
 	"plimsoll/engine"
@@ -28,7 +29,7 @@ func OpenCluster(ctx context.Context, name string, c inventory.Cluster, here inf
 	var nodes, spares []cluster.Node
 	machines := clusterMachines{here: here, opened: map[string]*remote.Machine{}}
 	for _, n := range c.Nodes {
-		node := cluster.Node{Name: n.Name, Target: c.Target(n, password), Instance: n.Instance}
+		node := cluster.Node{Name: n.Name, Target: c.Target(n, password), Instance: n.Instance, Data: n.Data}
 		if m, reached := c.MachineOf(n); reached {
 			node.Pod = m.Pod
 		}
@@ -73,7 +74,15 @@ func OpenCluster(ctx context.Context, name string, c inventory.Cluster, here inf
 		on.Replication = &cluster.Account{User: r.User, Password: password}
 	}
 	on.AskRoles()
+	LookAtReturns(on)
 	return on, nil
+}
+
+// LookAtReturns has a cluster look at the data of a member of a ring before its server is started again.
+func LookAtReturns(on *cluster.Cluster) {
+	if on.Engine != nil && on.Engine.Name() == "cql" {
+		on.Returning = func(ctx context.Context, node string) (bool, error) { return cql.Returning(ctx, on, node) }
+	}
 }
 
 // clusterMachines are the machines of a cluster's nodes: one for nodes that share it.

@@ -53,6 +53,9 @@ type Cluster struct {
 	AWS *AWS
 	// Kubernetes says which object of an operator the cluster is; nil: no operator is known.
 	Kubernetes *Kubernetes
+	// Returning looks at the data of a node before its server is started again. It refuses data that must not come back to the others, and
+	// tells whether the node must be repaired once it is back. nil: any data may come back.
+	Returning func(ctx context.Context, node string) (repair bool, err error)
 	// Release is called when the cluster is closed; may be nil.
 	Release func() error
 	// Others opens another cluster that the run has locked too; nil: there is none.
@@ -122,9 +125,14 @@ type Ender interface {
 
 // FaultProneServer is a server that can be killed and frozen: in a lab.
 type FaultProneServer interface {
+	Freezable
 	Kill(ctx context.Context) error
 	Freeze(ctx context.Context) error
 	Thaw(ctx context.Context) error
+}
+
+// Freezable is the question of a FaultProneServer.
+type Freezable interface {
 	Frozen(ctx context.Context) (bool, error)
 }
 

@@ -57,16 +57,6 @@ func OnlyInALab(what, name string) error {
 		Advice: "use a lab: plimsoll lab up PRODUCT, or cluster: {engine: …} in a trial"}
 }
 
-var _ Reconfigurable = readOnlyServer{}
-
-// Settings keeps the question of a Reconfigurable.
-func (s readOnlyServer) Settings(ctx context.Context) (map[string]string, error) {
-	if r, ok := s.Server.(Reconfigurable); ok {
-		return r.Settings(ctx)
-	}
-	return nil, OnlyInALab("another configuration", "this server")
-}
-
 func (readOnlyServer) Reconfigure(context.Context, map[string]string) error {
 	return fmt.Errorf("give it another configuration: %w", ErrReadOnly)
 }

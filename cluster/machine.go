@@ -94,7 +94,7 @@ func (s *Cluster) Host(ctx context.Context, node string) (FaultProneHost, error)
 	if err != nil {
 		return nil, err
 	}
-	h, ok := n.Host.(FaultProneHost)
+	h, ok := As[FaultProneHost](n.Host)
 	if !ok {
 		return nil, &hint.PermanentError{Reason: fmt.Sprintf("node %s has no machine that Plimsoll can control", n.Name),
 			Advice: "use a lab with machines: plimsoll lab up mariadb --machines --name NAME; Plimsoll injects faults into machines of labs only"}
@@ -104,33 +104,36 @@ func (s *Cluster) Host(ctx context.Context, node string) (FaultProneHost, error)
 
 // onlyLookAt is a Host that nothing can be done to.
 func onlyLookAt(h Host) Host {
+	zoned, _ := h.(Zoned)
 	switch h := h.(type) {
 	case nil:
 		return nil
 	case FaultProneHost:
-		return readOnlyFaultProneHost{h}
+		return readOnlyFaultProneHost{h, zoned}
 	default:
-		return readOnlyHost{h}
+		return readOnlyHost{h, zoned}
 	}
 }
 
-// readOnlyHost keeps the questions of a Host.
-type readOnlyHost struct{ Host }
+// readOnlyHost keeps the questions of a Host, and of a Zoned; nil: it is none.
+type readOnlyHost struct {
+	Host
+	Zoned
+}
+
+func (h readOnlyHost) behind() any { return h.Host }
 
 func (readOnlyHost) Kill(context.Context) error {
 	return fmt.Errorf("kill a machine: %w", ErrReadOnly)
 }
 
-// Zone keeps the question of a Zoned.
-func (h readOnlyHost) Zone(ctx context.Context) (string, error) {
-	if z, ok := h.Host.(Zoned); ok {
-		return z.Zone(ctx)
-	}
-	return "", nil
+// readOnlyFaultProneHost keeps the questions of a FaultProneHost, and of a Zoned.
+type readOnlyFaultProneHost struct {
+	FaultProneHost
+	Zoned
 }
 
-// readOnlyFaultProneHost keeps the questions of a FaultProneHost.
-type readOnlyFaultProneHost struct{ FaultProneHost }
+func (h readOnlyFaultProneHost) behind() any { return h.FaultProneHost }
 
 func (readOnlyFaultProneHost) Kill(context.Context) error {
 	return fmt.Errorf("kill a machine: %w", ErrReadOnly)

@@ -49,12 +49,8 @@ func readOnlyNodes(nodes []Node) []Node {
 			nodes[i].Machine = readOnlyMachine{nodes[i].Machine}
 		}
 		nodes[i].Host = onlyLookAt(nodes[i].Host)
-		switch server := nodes[i].Server.(type) {
-		case nil:
-		case Assignable:
-			nodes[i].Server = readOnlyAssignable{readOnlyServer{nodes[i].Server}, server}
-		default:
-			nodes[i].Server = readOnlyServer{server}
+		if nodes[i].Server != nil {
+			nodes[i].Server = readOnlyViewOfServer(nodes[i].Server)
 		}
 	}
 	return nodes
@@ -135,6 +131,9 @@ func (d readOnlyDatabase) Session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t, names := s.(engine.Tabular); names {
+		return readOnlyTabular{readOnlySession{s}, t}, nil
+	}
 	return readOnlySession{s}, nil
 }
 
@@ -158,15 +157,17 @@ func (s readOnlySession) Prepare(ctx context.Context, text string) (engine.State
 	return s.Session.Prepare(ctx, text)
 }
 
-// Table keeps the questions of an engine.Tabular.
-func (s readOnlySession) Table(ctx context.Context, text string) ([]map[string]string, error) {
+// readOnlyTabular keeps the questions of a session that is an engine.Tabular.
+type readOnlyTabular struct {
+	readOnlySession
+	own engine.Tabular
+}
+
+func (s readOnlyTabular) Table(ctx context.Context, text string) ([]map[string]string, error) {
 	if err := question(text); err != nil {
 		return nil, err
 	}
-	if t, ok := s.Session.(engine.Tabular); ok {
-		return t.Table(ctx, text)
-	}
-	return nil, errors.New("this database does not name its columns")
+	return s.own.Table(ctx, text)
 }
 
 type readOnlyMachine struct{ infra.Machine }
@@ -191,39 +192,34 @@ func (readOnlyMachine) CopyTree(_ context.Context, _, to string) error {
 	return fmt.Errorf("copy to %s: %w", to, ErrReadOnly)
 }
 
-type readOnlyServer struct{ Server }
+// readOnlyServer has the questions of a server, and those of the optional interfaces that the server has. The others are nil, and As says
+// that they are not there.
+type readOnlyServer struct {
+	Server
+	Identified
+	Freezable
+	Logged
+	Copyable
+	Reconfigurable
+	Assignable
+}
+
+func readOnlyViewOfServer(server Server) readOnlyServer {
+	s := readOnlyServer{Server: server}
+	s.Identified, _ = As[Identified](server)
+	s.Freezable, _ = As[Freezable](server)
+	s.Logged, _ = As[Logged](server)
+	s.Copyable, _ = As[Copyable](server)
+	s.Reconfigurable, _ = As[Reconfigurable](server)
+	s.Assignable, _ = As[Assignable](server)
+	return s
+}
+
+func (s readOnlyServer) behind() any { return s.Server }
 
 func (readOnlyServer) Start(context.Context) error { return fmt.Errorf("start: %w", ErrReadOnly) }
 func (readOnlyServer) Stop(context.Context) error  { return fmt.Errorf("stop: %w", ErrReadOnly) }
 
-// Frozen keeps the one question of a FaultProneServer.
-func (s readOnlyServer) Frozen(ctx context.Context) (bool, error) {
-	if b, ok := s.Server.(FaultProneServer); ok {
-		return b.Frozen(ctx)
-	}
-	return false, nil
-}
-
-// readOnlyAssignable keeps the question of an Assignable.
-type readOnlyAssignable struct {
-	readOnlyServer
-	own Assignable
-}
-
-var _ Assignable = readOnlyAssignable{}
-
-func (s readOnlyAssignable) Assigned(ctx context.Context) (map[string]string, error) {
-	return s.own.Assigned(ctx)
-}
-
-func (readOnlyAssignable) Assign(context.Context, map[string]string) error {
+func (readOnlyServer) Assign(context.Context, map[string]string) error {
 	return fmt.Errorf("give it settings: %w", ErrReadOnly)
-}
-
-// Process keeps the question of an Identified.
-func (s readOnlyServer) Process(ctx context.Context) (string, error) {
-	if i, ok := s.Server.(Identified); ok {
-		return i.Process(ctx)
-	}
-	return "", nil
 }

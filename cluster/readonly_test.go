@@ -34,6 +34,89 @@ func TestAReadOnlyViewHasWhatItsDatabaseHas(t *testing.T) {
 	}
 }
 
+// What a server and its machine can do is told by their views as by themselves: what a view does not have behind it is not there, so an action
+// refuses in a plan as it would on the cluster.
+func TestAReadOnlyViewHasWhatItsServerHas(t *testing.T) {
+	type able struct {
+		Identified
+		Logged
+		Copyable
+		Reconfigurable
+		Assignable
+		FaultProneServer
+	}
+	has := func(s Server, h Host) []bool {
+		_, identified := As[Identified](s)
+		_, logged := As[Logged](s)
+		_, copyable := As[Copyable](s)
+		_, reconfigurable := As[Reconfigurable](s)
+		_, assignable := As[Assignable](s)
+		_, freezable := As[Freezable](s)
+		_, zoned := As[Zoned](h)
+		return []bool{identified, logged, copyable, reconfigurable, assignable, freezable, zoned}
+	}
+	for name, c := range map[string]struct {
+		server Server
+		host   Host
+		want   bool
+	}{
+		"can nothing more": {struct{ Server }{}, struct{ Host }{}, false},
+		"can all of it": {struct {
+			Server
+			able
+		}{}, struct {
+			Host
+			Zoned
+		}{}, true},
+		"can all of it, in a lab": {struct {
+			Server
+			able
+		}{}, struct {
+			FaultProneHost
+			Zoned
+		}{}, true},
+	} {
+		on := (&Cluster{List: func(context.Context) ([]Node, error) {
+			return []Node{{Name: "n1", Server: c.server, Host: c.host}}, nil
+		}}).ReadOnly()
+		n, err := on.Node(t.Context(), "n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, found := range map[string][]bool{"itself": has(c.server, c.host), "its view": has(n.Server, n.Host)} {
+			if slices.Contains(found, !c.want) {
+				t.Errorf("%s of a server that %s: it has %v, want %v", what, name, found, c.want)
+			}
+		}
+		if _, can := As[FaultProneServer](n.Server); can || Can[FaultProneServer](n.Server) != c.want {
+			t.Errorf("the view of a server that %s can be killed: %v; the server can: %v", name, can, Can[FaultProneServer](n.Server))
+		}
+	}
+}
+
+// A session names its columns in a view only if it does so itself.
+func TestAReadOnlySessionIsTabularIfItsOwnIs(t *testing.T) {
+	for _, c := range []struct {
+		session engine.Session
+		want    bool
+	}{{struct{ engine.Session }{}, false}, {struct {
+		engine.Session
+		engine.Tabular
+	}{}, true}} {
+		s, err := readOnlyViewOf(opened{session: c.session}).Session(t.Context())
+		if _, tabular := s.(engine.Tabular); err != nil || tabular != c.want {
+			t.Errorf("tabular %v, %v; want %v", tabular, err, c.want)
+		}
+	}
+}
+
+type opened struct {
+	engine.Database
+	session engine.Session
+}
+
+func (o opened) Session(context.Context) (engine.Session, error) { return o.session, nil }
+
 // A new method of an optional interface reaches checks by itself: whoever adds one says here that it is a question, or refuses it as Change is.
 func TestAReadOnlyViewPassesOnQuestionsAlone(t *testing.T) {
 	questions := []string{
@@ -45,6 +128,23 @@ func TestAReadOnlyViewPassesOnQuestionsAlone(t *testing.T) {
 	for m := range view.NumMethod() {
 		if name := view.Method(m).Name; !slices.Contains(questions, name) && !slices.Contains(refused, name) {
 			t.Errorf("%s comes through: is it a question?", name)
+		}
+	}
+	questions = []string{"Assigned", "CopyOf", "Frozen", "LogFile", "Process", "Running", "Settings"}
+	refused = []string{"Assign", "CopyBack", "CopyFrom", "Reconfigure", "Start", "Stop"}
+	server := readOnlyViewOfServer(struct{ Server }{})
+	for m := range reflect.TypeOf(server).NumMethod() {
+		if name := reflect.TypeOf(server).Method(m).Name; !slices.Contains(questions, name) && !slices.Contains(refused, name) {
+			t.Errorf("%s of a server comes through: is it a question?", name)
+		}
+	}
+	_, copied := server.CopyFrom(t.Context(), "n2")
+	for name, err := range map[string]error{
+		"start": server.Start(t.Context()), "stop": server.Stop(t.Context()), "give it settings": server.Assign(t.Context(), nil),
+		"configure": server.Reconfigure(t.Context(), nil), "copy": copied, "copy back": server.CopyBack(t.Context()),
+	} {
+		if !errors.Is(err, ErrReadOnly) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	db := readOnlyViewOf(configured{})

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"plimsoll/engine"
-	"plimsoll/hint"
 	"plimsoll/infra"
 )
 
@@ -26,21 +25,6 @@ type Logged interface {
 	LogFile(ctx context.Context) (path string, err error)
 }
 
-var (
-	_ Copyable = readOnlyServer{}
-	_ Logged   = readOnlyServer{}
-)
-
-func (s readOnlyServer) CopyOf(ctx context.Context) (string, error) {
-	if c, ok := s.Server.(Copyable); ok {
-		return c.CopyOf(ctx)
-	}
-	return "", &hint.PermanentError{
-		Reason: "the data of this server cannot be replaced by a copy from here",
-		Advice: "restore a snapshot with your platform's tools, and declare it as restored",
-	}
-}
-
 func (readOnlyServer) CopyFrom(context.Context, string) (time.Duration, error) {
 	return 0, fmt.Errorf("replace its data: %w", ErrReadOnly)
 }
@@ -49,20 +33,13 @@ func (readOnlyServer) CopyBack(context.Context) error {
 	return fmt.Errorf("replace its data: %w", ErrReadOnly)
 }
 
-func (s readOnlyServer) LogFile(ctx context.Context) (string, error) {
-	if l, ok := s.Server.(Logged); ok {
-		return l.LogFile(ctx)
-	}
-	return "", nil
-}
-
 // Said is the last part of what a node's server has logged since it was started last; "" when its log cannot be read from here.
 func (s *Cluster) Said(ctx context.Context, node string) (string, error) {
 	n, err := s.Node(ctx, node)
 	if err != nil {
 		return "", err
 	}
-	l, ok := n.Server.(Logged)
+	l, ok := As[Logged](n.Server)
 	if !ok || n.Machine == nil {
 		return "", nil
 	}

@@ -79,6 +79,7 @@ type Node struct {
 	Address  string            `yaml:"address,required" doc:"host:port, or the path of a Unix socket."`
 	Machine  string            `yaml:"machine" doc:"The machine it runs on, so that Plimsoll can run commands there: local for this machine, ssh:HOST, pod:NAMESPACE/POD, or one of machines."`
 	Service  string            `yaml:"service" doc:"The systemd unit of its server on that machine, such as mariadb, so that Plimsoll can start and stop it."`
+	Data     string            `yaml:"data" doc:"The folder on that machine that contains the data of a member of a ring. Before Plimsoll starts it again, its newest file tells for how long it was away."`
 	Cores    int               `yaml:"cores,nonzero" doc:"How many processors it has, if the server does not show it. Alerts judge the load by them."`
 	Volume   *storage.Volume   `yaml:"volume" doc:"The volume of its data, from which Plimsoll knows the IOPS limit and predicts the end of a burst."`
 	Volumes  map[string]Volume `yaml:"volumes" doc:"Volumes of EC2 by the names that runbooks use, such as {network: {id: vol-…}}. Plimsoll finds others by their tags cluster, node and volume."`

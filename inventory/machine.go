@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -132,6 +133,9 @@ func (c Cluster) within(m Machine) Machine {
 
 // checkMachine refuses what a node says of its machine that leads nowhere.
 func (n Node) checkMachine(at *document.Node, machines map[string]Machine, ps *document.Problems) {
+	if n.Data != "" && (n.Machine == "" || !path.IsAbs(n.Data)) {
+		ps.Add(at, at.Get("data").Errorf("data %q, expected the absolute path of a folder on the node's machine", n.Data).WithHint("machine: local, ssh:HOST, or one of machines; data: /var/lib/cassandra"))
+	}
 	switch {
 	case n.Machine == "" && n.Service != "":
 		ps.Add(at, at.Errorf("service %s without a machine on which it runs", n.Service).WithHint("machine: local, ssh:HOST, or one of machines"))

@@ -1,8 +1,6 @@
 package load
 
 import (
-	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -94,47 +92,11 @@ func (r Reason) String() string {
 // not. Seconds in which the database was disturbed on purpose should be left out: a server that stands still fills every
 // connection.
 func Judge(seconds []GuardSecond, response series.Snapshot) []Reason {
-	if len(seconds) == 0 {
-		return nil
-	}
-	var reasons []Reason
-	for loader, own := range byLoader(seconds) {
-		reasons = append(reasons, judgePace(loader, own, response)...)
-	}
-	var cpu float64
+	h := NewHealth()
 	for _, s := range seconds {
-		cpu += s.CPUShare / float64(len(seconds))
+		h.Add(s)
 	}
-	if cpu > maxCPUShare {
-		reasons = append(reasons, Reason{What: Starved, Excess: cpu / maxCPUShare,
-			Detail: fmt.Sprintf("(%.0f %%, allowed %.0f %%)", 100*cpu, 100*maxCPUShare)})
-	}
-	return reasons
-}
-
-// byLoader yields the seconds of each loader, under its name; those of a load from one process under none.
-func byLoader(seconds []GuardSecond) iter.Seq2[string, []GuardSecond] {
-	return func(yield func(string, []GuardSecond) bool) {
-		var names []string
-		own := map[string][]GuardSecond{}
-		for _, s := range seconds {
-			for _, l := range s.Loaders {
-				if own[l.Loader] == nil {
-					names = append(names, l.Loader)
-				}
-				own[l.Loader] = append(own[l.Loader], l.GuardSecond)
-			}
-		}
-		if len(names) == 0 {
-			yield("", seconds)
-			return
-		}
-		for _, name := range names {
-			if !yield(name, own[name]) {
-				return
-			}
-		}
-	}
+	return h.Reasons(response)
 }
 
 // Lateness is by how much, at p99, operations started late in these seconds although a connection was free for them.
@@ -144,35 +106,4 @@ func Lateness(seconds []GuardSecond) time.Duration {
 		lag.Add(s.StartLag)
 	}
 	return lag.Quantile(0.99)
-}
-
-// judgePace says what was wrong with the pace of one loader.
-func judgePace(loader string, seconds []GuardSecond, response series.Snapshot) []Reason {
-	median := response.Quantile(0.5)
-	bound := max(maxStartLag, time.Duration(maxStartLagShare*float64(median)))
-	var capped float64
-	var stalled, longest time.Duration
-	for _, s := range seconds {
-		capped += s.CapShare / float64(len(seconds))
-		if s.Stall >= minStall {
-			stalled += s.Stall
-		}
-		longest = max(longest, s.Stall)
-	}
-	var reasons []Reason
-	if p99 := Lateness(seconds); p99 > bound {
-		reasons = append(reasons, Reason{Loader: loader, What: Late, Excess: float64(p99) / float64(bound),
-			Detail: fmt.Sprintf("(p99 %.1f ms, allowed %.1f ms: %.0f %% of the median response time of %.1f ms, %.0f ms at least; the p99 response time, which includes it, is %.1f ms)",
-				1e3*p99.Seconds(), 1e3*bound.Seconds(), 100*maxStartLagShare, 1e3*median.Seconds(), 1e3*maxStartLag.Seconds(), 1e3*response.Quantile(0.99).Seconds())})
-	}
-	if capped > maxCapShare {
-		reasons = append(reasons, Reason{Loader: loader, What: Capped, Excess: capped / maxCapShare,
-			Detail: fmt.Sprintf("in %.2f %% of the time, allowed %.2f %%; give it more connections", 100*capped, 100*maxCapShare)})
-	}
-	if share := stalled.Seconds() / float64(len(seconds)); share > maxStallShare {
-		reasons = append(reasons, Reason{Loader: loader, What: Stalled, Excess: share / maxStallShare,
-			Detail: fmt.Sprintf("for up to %v at a time, %.1f %% of the time, allowed %.0f %%; the machine was busy with something else",
-				longest.Round(time.Millisecond), 100*share, 100*maxStallShare)})
-	}
-	return reasons
 }

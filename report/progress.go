@@ -19,8 +19,9 @@ type liveState struct {
 	plan   progress.Plan
 	planAt time.Time
 	stage  progress.Stage
-	length time.Duration // of the phase under way; 0: open
-	run    run           // under way
+	length time.Duration      // of the phase under way; 0: open
+	run    run                // under way
+	load   progress.Generator // how the load generator has fared in the phase under way
 	done   map[string]result.Cell
 	recent []series.Event // the last few
 	answer *result.Verdict
@@ -45,6 +46,7 @@ func (p *liveState) observe(u progress.Update, now time.Time) {
 		p.stage = u
 	case progress.Second:
 		p.second(u.Row)
+		p.load = u.Generator
 	case progress.PhaseBegan:
 		p.phase(u, now)
 	case progress.Happened:
@@ -84,7 +86,7 @@ func (p *liveState) phase(b progress.PhaseBegan, now time.Time) {
 	}
 	b.To = time.Time{}
 	p.run.Phases = append(p.run.Phases, b.Phase)
-	p.length = b.Length
+	p.length, p.load = b.Length, progress.Generator{}
 }
 
 // enter begins anew when another cell or round is under way.
@@ -162,12 +164,25 @@ func (p *liveState) how(now time.Time) string {
 	if p.stage.Share > 0 {
 		return quantity.Share.Format(p.stage.Share)
 	}
-	n := len(p.run.Phases)
-	if n == 0 || p.run.Cell != p.stage.Cell || p.length <= 0 || p.stage.Doing != progress.Measuring && p.stage.Doing != progress.WarmingUp && p.stage.Doing != progress.Disturbing {
+	phase, ok := p.phaseNow()
+	if !ok || p.length <= 0 {
 		return ""
 	}
-	spent := int(now.Sub(p.run.Phases[n-1].From) / time.Second)
-	return fmt.Sprintf("%s of %s", quantity.Duration(max(time.Duration(spent), 1)*time.Second), quantity.Duration(p.length))
+	return fmt.Sprintf("%s of %s", quantity.Duration(spent(phase, now)), quantity.Duration(p.length))
+}
+
+// phaseNow is the phase under way, while there is load.
+func (p *liveState) phaseNow() (phase result.Phase, ok bool) {
+	n := len(p.run.Phases)
+	if n == 0 || p.answer != nil || p.run.Cell != p.stage.Cell || p.stage.Doing != progress.Measuring && p.stage.Doing != progress.WarmingUp && p.stage.Doing != progress.Disturbing {
+		return phase, false
+	}
+	return p.run.Phases[n-1], true
+}
+
+// spent is how long a phase has lasted, in whole seconds.
+func spent(phase result.Phase, now time.Time) time.Duration {
+	return max(now.Sub(phase.From).Truncate(time.Second), time.Second)
 }
 
 // latest is the last second of load, if there was one.

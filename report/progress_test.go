@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,6 +191,42 @@ func TestLines(t *testing.T) {
 	if strings.ContainsRune(b.String(), '\x1b') || !utf8.ValidString(b.String()) {
 		t.Error("plain lines hold control sequences")
 	}
+}
+
+// Who looks at a running trial sees the phases of the run under way and how its load generator fares in this one, while there is load.
+func TestALookAtATrialKnowsItsPhase(t *testing.T) {
+	began := time.Unix(1000, 0)
+	now := began
+	w := NewWatched(func() time.Time { return now })
+	begin := func(phase string, length time.Duration, doing progress.Doing) {
+		w.Observe(progress.PhaseBegan{Phase: result.Phase{Name: phase, Cell: "c", Round: 1, From: now}, Length: length})
+		w.Observe(progress.Stage{Doing: doing, Cell: "c", Round: 1, Share: -1})
+	}
+	look := func(phase string, generator int, phases ...LookPhase) {
+		t.Helper()
+		got := w.Look()
+		seconds := 0
+		if got.Generator != nil {
+			seconds = got.Generator.Seconds
+		}
+		if got.Phase != phase || !slices.Equal(got.Phases, phases) || seconds != generator {
+			t.Errorf("in %q it shows %q, %+v, and a generator of %d seconds", phase, got.Phase, got.Phases, seconds)
+		}
+	}
+	w.Observe(progress.Plan{Trial: "t", Rounds: 1})
+	look("", 0)
+	begin("warmup", 10*time.Second, progress.WarmingUp)
+	now = began.Add(4 * time.Second)
+	w.Observe(progress.Second{Row: result.Row{Time: now, Cell: "c", Round: 1}, Generator: progress.Generator{Seconds: 4}})
+	look("warmup", 4, LookPhase{"warmup", 4 * time.Second, 10 * time.Second, true})
+	now = began.Add(10 * time.Second)
+	begin("lab/freeze", 0, progress.Disturbing)
+	now = began.Add(13 * time.Second)
+	look("lab/freeze", 0, LookPhase{Name: "warmup", Lasted: 10 * time.Second}, LookPhase{"lab/freeze", 3 * time.Second, 0, true})
+	w.Observe(progress.Second{Row: result.Row{Time: now, Cell: "c", Round: 1}, Generator: progress.Generator{Seconds: 3, Doubts: []string{"late"}}})
+	look("lab/freeze", 3, LookPhase{Name: "warmup", Lasted: 10 * time.Second}, LookPhase{"lab/freeze", 3 * time.Second, 0, true})
+	w.Observe(progress.Stage{Doing: progress.Restoring, Cell: "c", Round: 2, Share: -1})
+	look("", 0)
 }
 
 // BenchmarkScreen is what a redraw costs, twice a second on the machine that makes the load.

@@ -34,7 +34,9 @@ type Look struct {
 	Trial    string          `json:"trial"`
 	Question string          `json:"question"`
 	Doing    string          `json:"doing"`         // what it is busy with, and how far that is
-	Phase    string          `json:"phase"`         // under way
+	Busy     string          `json:"-"`             // the first alone
+	Phase    string          `json:"phase"`         // under way; "" while there is no load
+	Phases   []LookPhase     `json:"phases"`        // of the run under way, in order; the last is the one under way. None while there is no load
 	Share    float64         `json:"share"`         // of the whole, 0 to 1
 	Left     time.Duration   `json:"left_ns"`       // 0: not known
 	Second   string          `json:"second"`        // the last second of load, in words
@@ -44,6 +46,17 @@ type Look struct {
 	Events   []LookEvent     `json:"events"`        // the last few, the newest first
 	Began    time.Time       `json:"began"`         // the watching
 	Run      string          `json:"run,omitempty"` // under way: its cell and round
+
+	// Generator is how the load generator has fared in the phase under way; nil: there is no load, or none yet.
+	Generator *progress.Generator `json:"generator,omitempty"`
+}
+
+// LookPhase is a phase that has begun.
+type LookPhase struct {
+	Name   string        `json:"name"`
+	Lasted time.Duration `json:"lasted_ns"`
+	Length time.Duration `json:"length_ns,omitempty"` // of the one under way; 0: until what it does is done
+	Now    bool          `json:"now,omitempty"`       // it is under way
 }
 
 // LookCell is a cell with its figures so far.
@@ -65,7 +78,7 @@ func (w *Watched) Look() Look {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, now := w.seen, w.now()
-	look := Look{Trial: p.plan.Trial, Question: p.plan.Question, Doing: p.what(), Share: p.share(now), Verdict: p.answer, Began: p.began}
+	look := Look{Trial: p.plan.Trial, Question: p.plan.Question, Doing: p.what(), Busy: p.what(), Share: p.share(now), Verdict: p.answer, Began: p.began}
 	if how := p.how(now); how != "" {
 		look.Doing += " · " + how
 	}
@@ -73,8 +86,16 @@ func (w *Watched) Look() Look {
 	if row, ok := p.latest(); ok {
 		look.Second = reading(row)
 	}
-	if n := len(p.run.Phases); n > 0 {
-		look.Phase = p.run.Phases[n-1].Name
+	if phase, ok := p.phaseNow(); ok {
+		look.Phase = phase.Name
+		for _, over := range p.run.Phases[:len(p.run.Phases)-1] {
+			look.Phases = append(look.Phases, LookPhase{Name: over.Name, Lasted: over.To.Sub(over.From).Round(time.Second)})
+		}
+		look.Phases = append(look.Phases, LookPhase{phase.Name, spent(phase, now), p.length, true})
+		if p.load.Seconds > 0 {
+			generator := p.load
+			look.Generator = &generator
+		}
 	}
 	if len(p.run.rows) >= 2 {
 		u := p.window()

@@ -222,18 +222,22 @@ func inEveryLook(t *testing.T, flow func(t *testing.T, l browser.Look)) {
 // the place and the browser presses there. It waits for the page that comes.
 func press(t testing.TB, b *browser.Browser, l browser.Look, what string) {
 	t.Helper()
+	pressIn(t, b, l, "main", what)
+}
+
+// pressIn presses what is in a part of the page.
+func pressIn(t testing.TB, b *browser.Browser, l browser.Look, part, what string) {
+	t.Helper()
 	b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
 	var at struct{ X, Y float64 }
 	text, err := json.Marshal(what)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Eval(fmt.Sprintf(`(text => { const e = [...document.querySelectorAll("main button, main a, main summary")].find(e => e.textContent.trim() === text && e.checkVisibility()); if (!e) throw new Error("no " + text + " on " + document.body.innerText.slice(0, 400));
-	  e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })(%s)`, text), &at)
+	b.Eval(fmt.Sprintf(`((part, text) => { const e = [...document.querySelector(part).querySelectorAll("button, a, summary")].find(e => e.textContent.trim() === text && e.checkVisibility()); if (!e) throw new Error("no " + text + " on " + document.body.innerText.slice(0, 400));
+	  e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })(%q, %s)`, part, text), &at)
 	b.Do("Emulation.setScriptExecutionDisabled", map[string]any{"value": l.NoScripts}, nil)
-	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		b.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
-	}
+	b.Press(at.X, at.Y)
 	b.Loaded(l)
 }
 

@@ -1,21 +1,27 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/browser"
+	"plimsoll/report/reporttest"
 	"plimsoll/runbook/journal"
 )
 
 // person is somebody at a browser who looks in one way.
 type person struct {
-	t    testing.TB
-	b    *browser.Browser
-	h    *house
-	l    browser.Look
-	kind string // of look
-	axe  string
+	t     testing.TB
+	b     *browser.Browser
+	h     *house
+	l     browser.Look
+	kind  string // of look
+	axe   string
+	knows string // a complaint of the browser that the page is meant to cause; "": none
 }
 
 // open goes to a page.
@@ -36,6 +42,41 @@ func (p person) press(what string) {
 	press(p.t, p.b, p.l, what)
 }
 
+// chooses takes one of what a list offers.
+func (p person) chooses(field, value string) {
+	p.t.Helper()
+	p.b.Eval(fmt.Sprintf(`((field, value) => { const f = document.querySelector("main " + field); f.value = value; if (f.value !== value) throw new Error(field + " does not offer " + value); f.dispatchEvent(new Event("change", {bubbles: true})); })(%q, %q)`, field, value), nil)
+}
+
+// path is where the browser is.
+func (p person) path() (path string) {
+	p.t.Helper()
+	p.b.Eval("location.pathname", &path)
+	return path
+}
+
+// value is what stands in a field.
+func (p person) value(field string) (text string) {
+	p.t.Helper()
+	p.b.Eval(fmt.Sprintf(`document.querySelector("main " + %q).value`, field), &text)
+	return text
+}
+
+// isAt tells whether the browser is at a page.
+func (p person) isAt(want string) {
+	p.t.Helper()
+	if at := p.path(); at != want {
+		p.t.Errorf("%s: the browser is at %s, expected %s", p.kind, at, want)
+	}
+}
+
+// texts are those of all that a selector finds.
+func (p person) texts(selector string) (all []string) {
+	p.t.Helper()
+	p.b.Eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent.trim())`, selector), &all)
+	return all
+}
+
 // unfold opens what is folded under a heading; nothing is loaded for it.
 func (p person) unfold(what string) {
 	p.t.Helper()
@@ -53,8 +94,11 @@ func (p person) sees(element, text string) {
 func (p person) judges(what string) {
 	p.t.Helper()
 	for _, c := range p.b.Complaints(p.h.url+"/", "data:") {
-		p.t.Errorf("%s, %s: %s", what, p.kind, c)
+		if p.knows == "" || !strings.Contains(c, p.knows) {
+			p.t.Errorf("%s, %s: %s", what, p.kind, c)
+		}
 	}
+	p.b.Eval(`scrollTo(0, 0)`, nil) // the bar covers a part of what was scrolled beneath it
 	for _, dark := range []bool{false, true} {
 		l, kind := p.l, p.kind
 		if l.Dark = dark; dark {
@@ -81,6 +125,10 @@ func inOneWindow(t *testing.T, flow func(p person)) {
 	t.Helper()
 	p := person{t: t, b: browser.New(t), axe: axe(t), h: newHouse(t)}
 	enters(t, p.h, p.b)
+	p.atEachWidth(flow)
+}
+
+func (p person) atEachWidth(flow func(p person)) {
 	for _, p.kind = range []string{"390", "768", "1440"} {
 		p.l = looks[p.kind]
 		flow(p)
@@ -145,12 +193,68 @@ func TestBrowserFollowsATrial(t *testing.T) {
 		p.press("Begin")
 		p.sees("#trial h1", "Does it hold?")
 		p.sees("#trial .figure", "op/s")
+		p.sees("#trial [aria-current=step]", "baseline")
+		p.sees("#trial .s-fit", "fit to measure")
 		p.judges("trial")
+		p.h.doubts <- []string{"operations started late although connections were free (p99 14.2 ms, allowed 1.0 ms: 5 % of the median response time of 5.2 ms, 1 ms at least; the p99 response time, which includes it, is 31.0 ms)"}
+		p.sees("#trial .s-unfit", "not fit to measure")
+		p.sees("#trial .doubts", "operations started late")
+		p.judges("trial-doubted")
 		p.press("Stop, and keep what was measured")
 		p.sees("#trial .button", "See the result")
 		p.judges("trial-stopped")
 		p.press("See the result")
 		p.sees("main", "What was expected, and what was found")
+	})
+}
+
+// From a result the person comes to its comparison with another.
+func TestBrowserComparesTwoResults(t *testing.T) {
+	inOneWindow(t, func(p person) {
+		p.h.keep("timeline/1", reporttest.Timeline())
+		p.h.keep("timeline/2", reporttest.Timeline())
+		p.h.keep("comparison/1", reporttest.Comparison())
+		p.open("/trials/result/timeline/1")
+		if first := p.value("[name=b]"); first != "timeline/2" { // of the same trial
+			p.t.Errorf("%s: the first to compare with is %q", p.kind, first)
+		}
+		p.chooses("[name=b]", "comparison/1")
+		p.press("Compare")
+		p.isAt("/trials/compare")
+		if sides := p.texts("main .pairs dd"); !slices.Equal(sides, []string{"timeline/1", "comparison/1"}) {
+			p.t.Errorf("%s: compared are %q", p.kind, sides)
+		}
+		p.sees("main .report", "throughput")
+		p.judges("compared")
+	})
+}
+
+// Advice is asked for: what was typed is what is looked at, and why it came to nothing is shown without a reload.
+func TestBrowserAsksForAdvice(t *testing.T) {
+	inOneWindow(t, func(p person) {
+		asked, answers := make(chan AskedAdvice, 1), make(chan error)
+		p.h.looks.mu.Lock() // a look of the width before has ended
+		p.h.looks.advice.Look = func(_ context.Context, ask AskedAdvice) error {
+			asked <- ask
+			return <-answers
+		}
+		p.h.looks.mu.Unlock()
+		p.open("/advice")
+		p.press("prod-orders")
+		if len(p.texts(".act[open]")) == 0 {
+			p.unfold("Observe it")
+		}
+		p.fill("[name=class]", "db.m5."+p.kind)
+		p.fill("[name=volume]", "gp3:800GiB:12000")
+		p.press("Observe")
+		if ask := <-asked; ask != (AskedAdvice{"prod-orders", "db.m5." + p.kind, "gp3:800GiB:12000"}) {
+			p.t.Errorf("%s: asked for %+v", p.kind, ask)
+		}
+		p.sees("#advised", "Being observed since")
+		p.judges("observed")
+		answers <- errors.New("no such class as db.m5." + p.kind)
+		p.sees("#advised [role=alert]", "no such class as db.m5."+p.kind)
+		p.judges("not-observed")
 	})
 }
 

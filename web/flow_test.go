@@ -379,7 +379,10 @@ func TestATrialIsBegunWatchedAndStopped(t *testing.T) {
 		runtime.Gosched()
 	}
 	page := v.get("/trials/live").body
-	for _, want := range []string{"Does it hold?", "op/s", "<svg class=\"chart\"", "plimsoll trial run examples/demo/trial.yaml"} {
+	for _, want := range []string{
+		"Does it hold?", "op/s", "<svg class=\"chart\"", "plimsoll trial run examples/demo/trial.yaml", `aria-current="step">baseline <span class="quiet">30 s</span> <span class="quiet">of 1 min</span>`,
+		"fit to measure", "late starts (p99)</i> 230", "time with all connections busy</i> 0.0400", "processors</i> 12",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the trial lacks %q", want)
 		}

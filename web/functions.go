@@ -44,6 +44,7 @@ func functions(book words.Book, now func() time.Time, given func(string) string)
 		"aas":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
 		"hours":   func(v float64) string { return fmt.Sprintf("%.1f", v) },
 		"dur":     quantity.Seconds.Format,
+		"share":   quantity.Share.Format,
 		"picture": func(c chart.Chart, width, height int) markup {
 			c.Title = book.Of("curve", c.Title)
 			return picture(c, width, height)
@@ -173,7 +174,7 @@ func classOf(state string) string {
 // shapeOf is which shape stands for a state, so that nobody needs its colour.
 func shapeOf(state string) string {
 	switch state {
-	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved", "open":
+	case "done", "pass", "PASS", "ok", "satisfied", "up", "resolved", "open", "fit":
 		return "check"
 	case "failed", string(journal.StepUndoFailed), "fail", "FAIL", "firing", "critical", "down", "stopped", "connecting":
 		return "cross"
@@ -181,7 +182,7 @@ func shapeOf(state string) string {
 		return "diamond"
 	case "running", "acting", "checking", "verifying", "undoing", "due", "retry":
 		return "turning"
-	case "held", "parked", "closed", "paused", "reduced", "INVALID", "invalid", string(analyze.CouldNotRun):
+	case "held", "parked", "closed", "paused", "reduced", "INVALID", "invalid", "unfit", string(analyze.CouldNotRun):
 		return "bars"
 	case "undone", "cancelled":
 		return "back"

@@ -32,6 +32,7 @@ import (
 	"plimsoll/runbook"
 	"plimsoll/runbook/execute"
 	"plimsoll/runbook/journal"
+	"plimsoll/series"
 	"plimsoll/trial/progress"
 	"plimsoll/watch"
 	"plimsoll/watch/api"
@@ -65,6 +66,17 @@ steps:
     uses: command
     with: {run: "touch DIR/removed", check: "test -e DIR/removed", repeatable: true}
 `,
+	"test/waits": `
+runbook: test/waits
+about: Waits for a file, and writes another.
+steps:
+  - id: wait
+    uses: command
+    with: {run: "for n in $(seq 600); do test -e DIR/goes && exit; sleep 0.05; done; false", check: "test -e DIR/goes", repeatable: true}
+  - id: write
+    uses: command
+    with: {run: "touch DIR/went", check: "test -e DIR/went", repeatable: true}
+`,
 	"test/asks-itself": `
 runbook: test/asks-itself
 about: Asks before it writes.
@@ -96,8 +108,9 @@ type house struct {
 	state  string // folder
 	now    *clockwork
 	logged *lines
-	marked []string     // by POST /api/marks
-	api    http.Handler // what answers /api/v1/ and /metrics; nil: nobody asks
+	marked []string      // by POST /api/marks
+	api    http.Handler  // what answers /api/v1/ and /metrics; nil: nobody asks
+	doubts chan []string // of the load generator of the trial that runs
 	stop   func()
 }
 
@@ -142,7 +155,7 @@ func newHouse(t testing.TB) *house { return newHouseWith(t, "") }
 // newHouseWith has a web-config file of this text; empty: none.
 func newHouseWith(t testing.TB, config string) *house {
 	t.Helper()
-	h := &house{t: t, folder: t.TempDir(), state: t.TempDir(), now: &clockwork{}, logged: &lines{}}
+	h := &house{t: t, folder: t.TempDir(), state: t.TempDir(), now: &clockwork{}, logged: &lines{}, doubts: make(chan []string)}
 	store, err := durable.Open(t.Context(), durable.Options{Folder: h.state, Version: journal.Interpreter})
 	if err != nil {
 		t.Fatal(err)
@@ -247,6 +260,16 @@ func (h *house) write(name, text string) {
 	h.t.Helper()
 	if err := os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600); err != nil {
 		h.t.Fatal(err)
+	}
+}
+
+// removes takes away what runs have written.
+func (h *house) removes(names ...string) {
+	h.t.Helper()
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(h.folder, name)); err != nil {
+			h.t.Fatal(err)
+		}
 	}
 }
 
@@ -428,15 +451,26 @@ func (h *house) trials() Trials {
 			}}
 			watch.Observe(progress.Plan{Trial: "demo", Question: "Does it hold?", Rounds: 1, Left: time.Minute, Cells: []result.Cell{cell}})
 			watch.Observe(progress.CellDone{Cell: cell})
-			watch.Observe(progress.Stage{Doing: progress.Measuring, Share: -1})
+			watch.Observe(progress.Stage{Doing: progress.Measuring, Cell: cell.Name, Round: 1, Detail: "baseline", Share: -1})
 			start := time.Now().Add(-30 * time.Second)
+			watch.Observe(progress.PhaseBegan{Phase: result.Phase{Name: "warmup", Cell: cell.Name, Round: 1, From: start.Add(-20 * time.Second)}, Length: 20 * time.Second})
+			watch.Observe(progress.PhaseBegan{Phase: result.Phase{Name: "baseline", Cell: cell.Name, Round: 1, From: start}, Length: time.Minute})
+			fares := progress.Generator{Open: true, Late: 230 * time.Microsecond, CapShare: 0.0004, CPUShare: 0.12, Stall: 9 * time.Millisecond, Judged: true}
 			for n := range 30 {
-				row := result.Row{Time: start.Add(time.Duration(n) * time.Second), Length: time.Second}
+				row := result.Row{Time: start.Add(time.Duration(n) * time.Second), Length: time.Second, Cell: cell.Name, Round: 1}
 				row.Done = 1000 + 10*int64(n)
 				row.Response.P99 = 5 * time.Millisecond
-				watch.Observe(progress.Second{Row: row})
+				fares.Seconds++
+				watch.Observe(progress.Second{Row: row, Generator: fares})
 			}
-			<-ctx.Done()
+			for ctx.Err() == nil {
+				select {
+				case fares.Doubts = <-h.doubts:
+					fares.Late = 14200 * time.Microsecond
+					watch.Observe(progress.Second{Row: result.Row{Time: start.Add(30 * time.Second), Length: time.Second, Cell: cell.Name, Round: 1, Tally: series.Tally{Done: 900}}, Generator: fares})
+				case <-ctx.Done():
+				}
+			}
 			dir := filepath.Join(h.folder, "results", "demo", "1")
 			return dir, reporttest.Keep(dir, reporttest.Timeline())
 		},

@@ -182,12 +182,18 @@ func shown(t *testing.T, name string, page any) string {
 
 func shownIn(t *testing.T, language words.Language, name string, page any) string {
 	t.Helper()
+	return partIn(t, language, name, "main", page)
+}
+
+// partIn is a template of a page.
+func partIn(t *testing.T, language words.Language, name, part string, page any) string {
+	t.Helper()
 	all, err := readScreens(time.Now, func(text string) string { return text })
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := all[language].pages[name].ExecuteTemplate(&b, "main", frame{Language: language, Page: page}); err != nil {
+	if err := all[language].pages[name].ExecuteTemplate(&b, part, frame{Language: language, Page: page}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -33,7 +33,7 @@ type runPage struct {
 	Stands     []string  `json:"stands,omitempty"`     // and what it could not
 	Forward    string    `json:"forward,omitempty"`    // why it cannot be cancelled with undo
 	Unreleased []string  `json:"unreleased,omitempty"` // clusters that it has not given back though it ended
-	Left       []string  `json:"left,omitempty"`       // what it left undone, and nobody has recorded as fixed
+	Undone     []string  `json:"left,omitempty"`       // what it left undone, and nobody has recorded as fixed
 	Inputs     []fact    `json:"inputs,omitempty"`
 	Text       string    `json:"-"`
 	Events     []told    `json:"events"`
@@ -199,7 +199,7 @@ func (s runHandlers) left(ctx context.Context, p *runPage, st *journal.State) er
 		}
 		for _, m := range open {
 			if m.Run == p.Run || m.Damage != "" {
-				p.Left = append(p.Left, execute.NotFixed(m, p.Run))
+				p.Undone = append(p.Undone, execute.NotFixed(m, p.Run))
 			}
 		}
 	}

@@ -11,20 +11,23 @@ import (
 
 // runRow is a run in a list.
 type runRow struct {
-	Run         string        `json:"run"`
-	Runbook     string        `json:"runbook"`
-	Cluster     string        `json:"cluster"`
-	Environment string        `json:"environment"`
-	Status      string        `json:"status"`
-	Share       float64       `json:"share"`
-	Left        time.Duration `json:"left_ns,omitempty"`
-	Position    string        `json:"position,omitempty"`
-	Reason      string        `json:"reason,omitempty"`
-	By          string        `json:"by"`
-	Begun       time.Time     `json:"begun"`
-	Changed     time.Time     `json:"changed,omitzero"`
-	Override    string        `json:"override,omitempty"` // the reason why its gate was passed by
-	Asks        []question    `json:"asks,omitempty"`
+	Run         string         `json:"run"`
+	Runbook     string         `json:"runbook"`
+	Cluster     string         `json:"cluster"`
+	Environment string         `json:"environment"`
+	Status      string         `json:"status"`
+	Share       float64        `json:"share"`
+	Left        time.Duration  `json:"left_ns,omitempty"` // while it runs; 0: not known
+	LeftBy      journal.LeftBy `json:"left_by,omitempty"` // how it is known
+	StepsOver   int            `json:"-"`                 // of a run that has not ended
+	StepsAll    int            `json:"-"`
+	Position    string         `json:"position,omitempty"`
+	Reason      string         `json:"reason,omitempty"`
+	By          string         `json:"by"`
+	Begun       time.Time      `json:"begun"`
+	Changed     time.Time      `json:"changed,omitzero"`
+	Override    string         `json:"override,omitempty"` // the reason why its gate was passed by
+	Asks        []question     `json:"asks,omitempty"`
 }
 
 // question is a step that waits for a person.
@@ -47,7 +50,10 @@ func rowOf(s seen) runRow {
 		row.Share = 1
 	}
 	if st.Outcome == "" {
-		row.Left = s.Summary.Left
+		if row.Status == journal.Running { // nobody knows how long one waits that waits for a person
+			row.Left, row.LeftBy = s.Summary.Left, s.Summary.LeftBy
+		}
+		row.StepsOver, row.StepsAll = stepsOf(st)
 		if row.Position == "" && st.Next() != "" {
 			row.Position = st.Next()
 		}
@@ -64,8 +70,24 @@ func rowOf(s seen) runRow {
 // stop says of a run that no process executes that it is stopped, where its journal has it as running.
 func (r *runRow) stop(st *journal.State, executed bool) {
 	if r.Status = journal.StatusNow(st, executed); r.Status == journal.Stopped {
-		r.Left = 0
+		r.Left, r.LeftBy = 0, ""
 	}
+}
+
+// stepsOf is how many steps of a run are over, and how many there are as far as it is planned.
+func stepsOf(st *journal.State) (over, all int) {
+	all = len(st.Items)
+	for _, i := range st.Items {
+		if i.Phase == journal.StepDone || i.Phase == journal.StepSkipped {
+			over++
+		}
+	}
+	for _, step := range st.Header.Plan.Steps {
+		if st.Item(step.Key) == nil {
+			all++
+		}
+	}
+	return over, all
 }
 
 // noteOf is what the approval of a step asks: the caution of what was found, else what was planned.

@@ -156,6 +156,33 @@ func TestAnEmptyFleetSaysWhatToDo(t *testing.T) {
 }
 
 // A run that left targets out has ended.
+// A list of runs says how long each still takes and how that is known, or how many of its steps are done; of one that waits for a person nobody knows.
+func TestTheListOfRunsSaysTheTimeLeft(t *testing.T) {
+	rows := []runRow{
+		{Run: "learned", Status: journal.Running, Share: 0.4, Left: 3 * time.Minute, LeftBy: journal.ByEarlierRuns, Position: "a"},
+		{Run: "paced", Status: journal.Running, Left: 90 * time.Second, LeftBy: journal.ByPace},
+		{Run: "unknown", Status: journal.Running, StepsOver: 2, StepsAll: 5},
+		{Run: "waits", Status: "asking", StepsOver: 1, StepsAll: 3},
+	}
+	for language, want := range map[words.Language][]string{
+		words.English: {"left: about 3 min, by earlier runs", "left: about 1 min, at the pace so far", "2 of 5 steps done, time left not known", ""},
+		words.Korean:  {"남은 시간: 약 3분, 이전 실행 기준", "남은 시간: 약 1분, 지금까지의 속도 기준", "스텝 5개 중 2개 끝남, 남은 시간은 알 수 없음", ""},
+	} {
+		page := partIn(t, language, "runs", "live-runs", runList{Runs: rows})
+		for n, row := range rows {
+			_, line, _ := strings.Cut(page, ">"+row.Run+"</a>")
+			line, _, _ = strings.Cut(line, "</tr>")
+			if !strings.Contains(line, want[n]) || want[n] == "" && (strings.Contains(line, "left") || strings.Contains(line, "남은") || strings.Contains(line, "steps")) {
+				t.Errorf("%s, %s: no %q in %s", language, row.Run, want[n], line)
+			}
+			own := partIn(t, language, "run", "live-run", &runPage{runRow: row, Undone: []string{"a replica is left as it is"}})
+			if !strings.Contains(own, want[n]) || !strings.Contains(own, "a replica is left as it is") || want[n] == "" && (strings.Contains(own, "left: about") || strings.Contains(own, "남은 시간")) {
+				t.Errorf("%s, the page of %s: no %q in %s", language, row.Run, want[n], own)
+			}
+		}
+	}
+}
+
 func TestARunWithRemaindersHasEnded(t *testing.T) {
 	for status, open := range map[string]bool{journal.DoneWithRemainders: false, journal.UndoneWithRemainders: false, "done": false, "failed": true, "running": true} {
 		if got := (runRow{Status: status}).Open(); got != open {

@@ -144,7 +144,7 @@ func (d *drain) Undo(ctx context.Context, on *cluster.Cluster, _ action.Call) er
 	if n.Server == nil {
 		return restartedByHand(ctx, on, n)
 	}
-	if err := mayStart(ctx, on, n, "", ""); err != nil {
+	if _, err := mayStart(ctx, on, n, "", ""); err != nil {
 		return err
 	}
 	if err := restarted(ctx, n); err != nil {

@@ -182,15 +182,22 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 	return is, err
 }
 
-// mayStart refuses to start a node that the ring has removed, or that was away for longer than deletions are kept. Where that cannot be told, as
-// where no other node runs, it is started: a person was asked, if it was cql.may-return that found it.
-func mayStart(ctx context.Context, on *cluster.Cluster, n cluster.Node, data, accepted string) error {
-	if running, err := serverRuns(ctx, n); err != nil || running && !drained(ctx, n) {
-		return err
+// Returning is what a cluster asks before it starts a node's server again (cluster.Cluster.Returning).
+func Returning(ctx context.Context, on *cluster.Cluster, node string) (repair bool, err error) {
+	n, err := on.Node(ctx, node)
+	if err != nil {
+		return false, err
 	}
+	return mayStart(ctx, on, n, "", "")
+}
+
+// mayStart refuses to start a node that the ring has removed, or that was away for longer than deletions are kept, and tells whether it was away
+// for longer than hints are kept. Where that cannot be told, as where no other node runs, it is started: a person was asked, if it was
+// cql.may-return that found it.
+func mayStart(ctx context.Context, on *cluster.Cluster, n cluster.Node, data, accepted string) (repair bool, err error) {
 	m := mayReturn{Node: n.Name, Data: data, Accept: accepted, Stale: "no"}
-	_, err := m.look(ctx, on)
-	return err
+	is, err := m.look(ctx, on)
+	return is.repair, err
 }
 
 // drained tells whether a server that runs serves nobody any more: it is away as one that is stopped.

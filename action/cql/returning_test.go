@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/action"
+	"plimsoll/action/actiontest"
 	"plimsoll/cluster"
 	"plimsoll/engine"
 	"plimsoll/infra"
@@ -23,6 +24,7 @@ type homecoming struct {
 	newest  time.Time // file of n2's; zero: none
 	clock   time.Time // of n2's machine
 	runs    bool
+	starts  bool   // it starts; else errStarted ends what starts it
 	folder  string // of n2's data, as it is known
 }
 
@@ -96,15 +98,32 @@ func (s maybeRuns) Running(context.Context) (bool, error) { return s.h.runs, nil
 // errStarted ends a start that is not played.
 var errStarted = errors.New("it was started")
 
-func (maybeRuns) Start(context.Context) error { return errStarted }
+func (s maybeRuns) Start(context.Context) error {
+	s.h.runs = s.h.starts
+	if !s.h.starts {
+		return errStarted
+	}
+	return nil
+}
+
+func (s maybeRuns) Process(context.Context) (string, error) {
+	if s.h.runs {
+		return "4711", nil
+	}
+	return "0", nil
+}
+
+func (s maybeRuns) Stop(context.Context) error { s.h.runs = false; return nil }
 
 func (h *homecoming) on() *cluster.Cluster {
-	return &cluster.Cluster{Name: "played", Engine: opening{h}, List: func(context.Context) ([]cluster.Node, error) {
+	on := &cluster.Cluster{Name: "played", Engine: opening{h}, List: func(context.Context) ([]cluster.Node, error) {
 		return []cluster.Node{
 			{Name: "n1", Target: engine.Target{Addresses: []string{"10.0.0.1:9042"}}},
 			{Name: "n2", Target: engine.Target{Addresses: []string{"10.0.0.2:9042"}}, Machine: filed{h: h}, Server: maybeRuns{h: h}, Data: h.folder},
 		}, nil
 	}}
+	on.Returning = func(ctx context.Context, node string) (bool, error) { return Returning(ctx, on, node) }
+	return on
 }
 
 // opening is the engine of a homecoming.
@@ -203,9 +222,34 @@ func TestANodeThatWasAwayForTooLongIsNotStarted(t *testing.T) {
 	if !errors.Is(err, errStarted) {
 		t.Errorf("with its deleted rows accepted: %v", err)
 	}
+	restarts, stops := actiontest.Task(t, action.Servers(), "server.restart", "node: n2"), actiontest.Task(t, action.Servers(), "server.stop", "node: n2").(action.Undoer)
+	_, err = restarts.Act(t.Context(), h.on(), action.Call{})
+	refused(t, err, "node n2 was away for 11d", "cql/replace-node")
+	refused(t, stops.Undo(t.Context(), h.on(), action.Call{}), "node n2 was away for 11d", "cql/replace-node")
 	h.newest = h.clock.Add(-day)
 	if err := (&drain{Node: "n2"}).Undo(t.Context(), h.on(), action.Call{}); !errors.Is(err, errStarted) {
 		t.Errorf("after a day: %v", err)
+	}
+	if _, err := restarts.Act(t.Context(), h.on(), action.Call{Progress: func(float64, string) {}}); !errors.Is(err, errStarted) {
+		t.Errorf("a restart after a day: %v", err)
+	}
+	if err := stops.Undo(t.Context(), h.on(), action.Call{}); !errors.Is(err, errStarted) {
+		t.Errorf("the undo of a stop after a day: %v", err)
+	}
+}
+
+// A start tells that the node must be repaired where it was away for longer than hints are kept, and a restart likewise.
+func TestAStartTellsThatARepairIsNeeded(t *testing.T) {
+	for away, want := range map[time.Duration]any{time.Minute: nil, day: "yes"} {
+		h := gone(t)
+		h.newest, h.starts = h.clock.Add(-away), true
+		for name, task := range map[string]action.Task{"cql.start": &start{Node: "n2"}, "server.restart": actiontest.Task(t, action.Servers(), "server.restart", "node: n2")} {
+			h.runs = false
+			out, err := task.Act(t.Context(), h.on(), action.Call{Progress: func(float64, string) {}})
+			if err != nil || out["repair"] != want {
+				t.Errorf("%s after %s: output %v, %v; want repair %v", name, away, out, err, want)
+			}
+		}
 	}
 }
 

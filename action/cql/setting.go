@@ -13,7 +13,7 @@ import (
 
 var settingAction = action.Action{
 	Name: "cql.configure", Version: 1,
-	About: "Changes a setting of cassandra.yaml on a stopped node: use cql.drain and server.stop before it, server.start after it. Refused if the server would not start with it, as far as its settings show.",
+	About: "Changes a setting of cassandra.yaml on a stopped node: use cql.drain and server.stop before it, server.start after it. Refused if the server would not start with it, as far as its settings show, and for settings that a member keeps, such as num_tokens and storage_port.",
 	New:   func() action.Task { return &setting{} },
 }
 
@@ -58,6 +58,9 @@ func (s *setting) Check(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	f := action.CheckResult{State: action.Needed, Observed: action.Facts{"own": given, "value": now}, Intended: action.Facts{"value": s.Value}}
 	if given && now == s.Value {
 		f.State = action.Satisfied
+	}
+	if err := notFixed(s.Name); err != nil {
+		return f, err
 	}
 	return f, s.fits(ctx, on)
 }

@@ -46,6 +46,17 @@ func TestASettingThatCannotBeIsRefused(t *testing.T) {
 	}
 }
 
+// A setting with which a member would leave its ring, or be reached by nobody, is refused though the server would start with it.
+func TestASettingThatAMemberKeepsIsRefused(t *testing.T) {
+	j := judge{stage: &stage{part: engine.Normal}}
+	on := j.on(j.node(true))
+	on.Engine = j
+	for name, value := range map[string]string{"storage_port": "7002", "num_tokens": "8", "partitioner": "org.apache.cassandra.dht.RandomPartitioner", "data_file_directories": "[/new]"} {
+		_, err := (&setting{Node: "n2", Name: name, Value: value}).Check(t.Context(), on.ReadOnly())
+		refused(t, err, "setting "+name+" is not changed by a restart", "cql/add-node")
+	}
+}
+
 // What somebody else has set since stays when a setting is undone, and is told.
 func TestASettingThatWasChangedSinceStays(t *testing.T) {
 	own, none := action.Facts{"own": true, "value": "8"}, action.Facts{"own": false, "value": ""}

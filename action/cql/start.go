@@ -10,7 +10,7 @@ import (
 
 var startAction = action.Action{
 	Name: "cql.start", Version: 1,
-	About: "Starts a member and waits until it serves. One that is drained, and runs without serving, is restarted. Refused if the ring has removed it, or if it was away for longer than deletions are kept (gc_grace_seconds).",
+	About: "Starts a member and waits until it serves. One that is drained, and runs without serving, is restarted. Refused if the ring has removed it, or if it was away for longer than deletions are kept (gc_grace_seconds). Its output repair is yes if it was away for longer than hints are kept.",
 	New:   func() action.Task { return &start{} },
 }
 
@@ -42,15 +42,20 @@ func (s *start) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	if err != nil {
 		return nil, err
 	}
+	repair := false
 	if n.Server != nil {
-		if err := mayStart(ctx, on, n, s.Data, s.Accept); err != nil {
+		if repair, err = mayStart(ctx, on, n, s.Data, s.Accept); err != nil {
 			return nil, action.NothingDone{Err: err}
 		}
 		if err := restarted(ctx, n); err != nil {
 			return nil, err
 		}
 	}
-	return s.server().Act(ctx, on, c)
+	output, err := s.server().Act(ctx, on, c)
+	if err == nil && repair {
+		output = action.Facts{"repair": "yes"}
+	}
+	return output, err
 }
 
 func (s *start) Verify(ctx context.Context, on *cluster.Cluster, output action.Facts) error {

@@ -15,20 +15,28 @@ type onServer struct {
 }
 
 // offered is what a node's server can be treated to; it refuses where the server does not offer it.
-func offered[T any](ctx context.Context, on *cluster.Cluster, node, what string) (T, error) {
-	var none T
+func offered[T any](ctx context.Context, on *cluster.Cluster, node, what string) (offers T, err error) {
+	server, err := offering[T](ctx, on, node, what)
+	if err != nil {
+		return offers, err
+	}
+	offers, _ = cluster.As[T](server)
+	return offers, nil
+}
+
+// offering is the server of a node that offers something, also where it may only be looked at; it refuses one that does not.
+func offering[T any](ctx context.Context, on *cluster.Cluster, node, what string) (cluster.Server, error) {
 	if err := allowed(on); err != nil {
-		return none, err
+		return nil, err
 	}
 	n, err := on.Node(ctx, node)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	offers, ok := n.Server.(T)
-	if !ok {
-		return none, cluster.OnlyInALab(what, fmt.Sprintf("node %s of %s", n.Name, on.Name))
+	if !cluster.Can[T](n.Server) {
+		return nil, cluster.OnlyInALab(what, fmt.Sprintf("node %s of %s", n.Name, on.Name))
 	}
-	return offers, nil
+	return n.Server, nil
 }
 
 var powerAction = action.Action{
@@ -45,7 +53,7 @@ func (p *powerFail) Traits() action.Traits {
 
 // Check finds whether the server runs: only then is there something to lose.
 func (p *powerFail) Check(ctx context.Context, on *cluster.Cluster) (action.CheckResult, error) {
-	server, err := offered[cluster.Server](ctx, on, p.Node, "a power failure")
+	server, err := offering[cluster.Powered](ctx, on, p.Node, "a power failure")
 	if err != nil {
 		return action.CheckResult{}, err
 	}
@@ -98,7 +106,7 @@ func (d *changeDisk) Check(ctx context.Context, on *cluster.Cluster) (action.Che
 	if err != nil {
 		return action.CheckResult{}, err
 	}
-	if _, err := offered[cluster.Server](ctx, on, d.Node, "another disk"); err != nil {
+	if _, err := offering[cluster.DiskLimited](ctx, on, d.Node, "another disk"); err != nil {
 		return action.CheckResult{}, err
 	}
 	return action.CheckResult{State: action.Needed, Intended: action.Facts{"disk": disk.Volume.String()}}, nil

@@ -85,10 +85,14 @@ func TestWhatOnlyALabOffersIsRefusedElsewhere(t *testing.T) {
 		if !ok {
 			t.Fatalf("no action %s", name)
 		}
-		var refused *hint.PermanentError
-		_, err := actiontest.Bind(t, a, with).Act(t.Context(), shop, action.Call{})
-		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "shop") || !strings.Contains(refused.Advice, "lab") {
-			t.Errorf("%s on a cluster that is no lab: %v", name, err)
+		task := actiontest.Bind(t, a, with)
+		_, acted := task.Act(t.Context(), shop, action.Call{})
+		_, checked := task.Check(t.Context(), shop.ReadOnly())
+		for what, err := range map[string]error{"executed": acted, "planned": checked} {
+			var refused *hint.PermanentError
+			if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "shop") || !strings.Contains(refused.Advice, "lab") {
+				t.Errorf("%s, %s on a cluster that is no lab: %v", name, what, err)
+			}
 		}
 	}
 }

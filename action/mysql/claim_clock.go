@@ -112,6 +112,9 @@ func (m *ClusterLock) Watch(ctx context.Context, c action.Claim) error {
 	if err != nil || len(watched) == 0 {
 		return err
 	}
+	if c.Waiting != nil {
+		c.Waiting(m.locks.unheard + late)
+	}
 	last := watched.latest()
 	for began := time.Now(); time.Since(began) < m.locks.unheard+late; {
 		if err := poll.Rest(ctx, min(time.Second, m.locks.unheard)); err != nil {

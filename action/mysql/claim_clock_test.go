@@ -76,9 +76,13 @@ func claimsOfAnotherClock(t *testing.T, on *cluster.Cluster) {
 		if err := m.Claim(ctx, other); !errors.As(err, &claimed) || claimed.Run != "r1" {
 			t.Errorf("%s: the claim of a run that lives is taken: %v", expires, err)
 		}
-		began := time.Now()
+		began, told := time.Now(), time.Duration(0)
+		other.Waiting = func(most time.Duration) { told = most }
 		if err := errors.Join(m.Watch(ctx, other), m.Claim(ctx, other)); err != nil {
 			t.Errorf("%s: a claim that nobody prolongs is not taken: %v", expires, err)
+		}
+		if told < m.locks.unheard {
+			t.Errorf("%s: who waits is told that it takes %s at most", expires, told)
 		}
 		if took := time.Since(began); took < m.locks.unheard {
 			t.Errorf("%s: it was taken after %s", expires, took)

@@ -36,7 +36,7 @@ func keeperOf(ctx context.Context, on *cluster.Cluster, node string, facts engin
 	if err != nil {
 		return nil, err
 	}
-	if own, ok := n.Server.(cluster.Assignable); ok {
+	if own, ok := cluster.As[cluster.Assignable](n.Server); ok {
 		return started{own}, nil
 	}
 	return nil, &hint.PermanentError{

@@ -83,7 +83,7 @@ func (n *create) zone(ctx context.Context, on *cluster.Cluster) (string, error) 
 	if err != nil || n.Zone != "" {
 		return n.Zone, err
 	}
-	if z, ok := node.Host.(cluster.Zoned); ok {
+	if z, ok := cluster.As[cluster.Zoned](node.Host); ok {
 		return z.Zone(ctx)
 	}
 	return "", nil

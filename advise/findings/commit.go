@@ -42,6 +42,9 @@ func (in Input) commit() (advise.Finding, bool) {
 	if c.Group != nil {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s commits share a sync of the binary log.", span90(*c.Group, "%.2g")))
 	}
+	if semi := mean(c.SemiSync); semi > 0 && semi >= max(mean(c.Redo), mean(c.Binlog), mean(c.Queue)) {
+		f.Evidence = append(f.Evidence, "The largest part is the wait for a replica. No setting makes it shorter without giving up what it protects: a replica that is nearer, or stores what it receives faster, does, and by how much is not predicted.")
+	}
 	f.Evidence = append(f.Evidence, "Settings now: "+settings(c.Settings)+".")
 	f.Evidence = append(f.Evidence, path.ownMix())
 	f.Options = append(f.Options, path.leave())
@@ -74,7 +77,8 @@ type lever struct {
 	name, set  string
 	redo       float64 // share of the redo log's part that goes
 	binlog     float64
-	window     float64 // seconds of acknowledged commits that may be lost; NaN: as many as stand in the binary log since its last sync
+	semiSync   float64
+	window     float64 // seconds of acknowledged commits that may be lost; NaN: as many as stand in the binary log since its last sync; infinite: nothing bounds them
 	lost, undo string
 	forbidden  string // why it cannot be here
 }
@@ -114,6 +118,9 @@ func (in commitPath) levers() (all []lever) {
 		}
 		all = append(all, two, zero)
 	}
+	if l, is := in.withoutAcknowledgement(); is {
+		all = append(all, l)
+	}
 	if logging {
 		l := lever{
 			name: "no binary log", binlog: 1, set: "log_bin=OFF in the configuration, and a restart", undo: "log_bin=ON and a restart; replicas must be rebuilt",
@@ -135,6 +142,27 @@ func (in commitPath) levers() (all []lever) {
 	return all
 }
 
+// withoutAcknowledgement is to commit without waiting for a replica, where commits do.
+func (in commitPath) withoutAcknowledgement() (l lever, is bool) {
+	if mean(in.use.SemiSync) <= 0 {
+		return l, false
+	}
+	for _, name := range []string{"rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"} { // MySQL's names have replaced MariaDB's
+		if !on(in.use.Settings[name]) {
+			continue
+		}
+		l = lever{
+			name: name + "=OFF", set: "SET GLOBAL " + name + "=OFF", semiSync: 1, window: math.Inf(1), undo: "SET GLOBAL " + name + "=ON, at once",
+			lost: "commits are acknowledged although no replica has them: everything that the replicas lag behind is lost if this server is lost, and nothing bounds how much that is; plimsoll watch records the lag",
+		}
+		if (pools{in.Input}).managed() {
+			l.forbidden = "RDS replicates semi-synchronously in a Multi-AZ cluster, and lets no account change that"
+		}
+		return l, true
+	}
+	return l, false
+}
+
 // lever predicts. At the least what a lever takes away is gone from each commit; at the most commits that wait in line for that wait as
 // much less. What a group shares is not told apart, which is why the interval is wide.
 func (in commitPath) lever(l lever) advise.Option {
@@ -146,10 +174,10 @@ func (in commitPath) lever(l lever) advise.Option {
 		o.Risk = l.forbidden
 		return o
 	}
-	gone := l.redo*mean(c.Redo) + l.binlog*mean(c.Binlog)
-	low := l.redo*low(c.Redo) + l.binlog*low(c.Binlog)
+	gone := l.redo*mean(c.Redo) + l.binlog*mean(c.Binlog) + l.semiSync*mean(c.SemiSync)
+	low := l.redo*low(c.Redo) + l.binlog*low(c.Binlog) + l.semiSync*low(c.SemiSync)
 	known := mean(c.Redo) + mean(c.Binlog) + mean(c.SemiSync)
-	high := l.redo*high(c.Redo) + l.binlog*high(c.Binlog)
+	high := l.redo*high(c.Redo) + l.binlog*high(c.Binlog) + l.semiSync*high(c.SemiSync)
 	switch {
 	case l.redo > 0 && c.Redo == nil: // what is left of a commit may be the redo log, or not
 		rest := max(c.Total.Mean-known, 0)
@@ -160,20 +188,12 @@ func (in commitPath) lever(l lever) advise.Option {
 		gone += 0.5 * mean(c.Queue) * gone / known
 	}
 	o.Effects = append(o.Effects, in.time(gone, low, high), in.rate(gone, low, high))
-	lost := advise.Effect{What: "commits that may be lost", Unit: "count"}
-	switch {
-	case math.IsNaN(l.window):
-		lost.Then, lost.High = unsynced, unsynced
-		if c.Group != nil {
-			lost.Then, lost.High = unsynced*c.Group.Mean, unsynced*c.Group.High
+	if !math.IsInf(l.window, 1) { // without a bound there is no figure
+		lost := in.lost(l)
+		o.Effects = append(o.Effects, lost)
+		if over := lost.Then / c.Rate.Mean; over > 0 {
+			o.Risk += fmt.Sprintf("; a window of %.3g s, at today's rate %.0f commits", over, lost.Then)
 		}
-	default:
-		lost.Then = l.window * c.Rate.Mean
-		lost.High = 2 * l.window * c.Rate.High // the flush itself may take as long
-	}
-	o.Effects = append(o.Effects, lost)
-	if l.window > 0 {
-		o.Risk += fmt.Sprintf("; a window of %.3g s, at today's rate %.0f commits", l.window, lost.Then)
 	}
 	name, value, one := strings.Cut(l.name, "=")
 	if !one {
@@ -194,6 +214,22 @@ func (in commitPath) lever(l lever) advise.Option {
 	}
 	o.Rehearse = in.matrix()
 	return o
+}
+
+// lost is how many acknowledged commits a lever puts at stake, where that is bounded.
+func (in commitPath) lost(l lever) advise.Effect {
+	c := in.use
+	e := advise.Effect{What: "commits that may be lost", Unit: "count"}
+	switch {
+	case !math.IsNaN(l.window):
+		e.Then = l.window * c.Rate.Mean
+		e.High = 2 * l.window * c.Rate.High // the flush itself may take as long
+	case c.Group != nil:
+		e.Then, e.High = unsynced*c.Group.Mean, unsynced*c.Group.High
+	default:
+		e.Then, e.High = unsynced, unsynced
+	}
+	return e
 }
 
 func (in commitPath) leave() advise.Option {

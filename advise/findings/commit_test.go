@@ -53,8 +53,54 @@ func TestLeversOfTheCommitPath(t *testing.T) {
 	if lost := effectOf(t, two, "commits that may be lost"); lost.Then != 1200 || lost.High < 1200 {
 		t.Errorf("%+v", lost)
 	}
+	if !strings.Contains(two.Risk, "; a window of 1 s, at today's rate 1200 commits") {
+		t.Errorf("the window in seconds and in commits: %s", two.Risk)
+	}
+	if risk := option(t, f, "sync_binlog=100").Risk; !strings.Contains(risk, "; a window of 0.183 s, at today's rate 220 commits") { // 220 of 1,200 a second
+		t.Errorf("the window in seconds and in commits: %s", risk)
+	}
 	if lost := effectOf(t, option(t, f, "sync_binlog=100"), "commits that may be lost"); math.Abs(lost.Then-220) > 1 || math.Abs(lost.High-264) > 1 {
 		t.Errorf("2.2 (1.76 to 2.64) commits of a group, 100 groups: %+v", lost)
+	}
+}
+
+// Where most of a commit is a replica's acknowledgement, the one setting that takes it away is among the options, with what it could lose, and what else helps is said.
+func TestAReplicasAcknowledgementHasALever(t *testing.T) {
+	for _, setting := range []string{"rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"} {
+		in := committing("MySQL")
+		in.Replicas = true
+		c := in.Seen.Commit
+		c.SemiSync = &advise.Figure{Mean: 0.0025, Low: 0.002, High: 0.003}
+		c.Queue = &advise.Figure{Mean: 0.0003, Low: 0.0002, High: 0.0004}
+		c.Redo, c.Binlog = &advise.Figure{Mean: 0.0005, Low: 0.0004, High: 0.0006}, &advise.Figure{Mean: 0.0007, Low: 0.0006, High: 0.0008}
+		c.Settings[setting] = "ON"
+		f := finding(t, Report(in), "commit")
+		if !strings.Contains(f.Title, "most of it a replica's acknowledgement (62 %)") || !strings.Contains(strings.Join(f.Evidence, " "), "a replica that is nearer, or stores what it receives faster, does") {
+			t.Errorf("%s: %s", f.Title, f.Evidence)
+		}
+		o := option(t, f, setting+"=OFF")
+		if e := effectOf(t, o, advise.CommitTime); e.Now-e.Then < 0.0025 || !(e.Low < e.Then && e.Then < e.High && e.Low > 0) {
+			t.Errorf("2.5 ms of 4 go: %+v", e)
+		}
+		if !strings.Contains(o.Risk, "everything that the replicas lag behind is lost if this server is lost, and nothing bounds how much that is") || len(o.Effects) != 2 {
+			t.Errorf("what it could lose has no bound: %s, %+v", o.Risk, o.Effects)
+		}
+		if o.When[setting] != "OFF" || !strings.Contains(o.Do, "-i name="+setting+" -i value=OFF") || !strings.Contains(o.Undo, setting+"=ON") {
+			t.Errorf("%+v", o)
+		}
+		c.Settings[setting] = "OFF" // it was turned off meanwhile
+		if slices.ContainsFunc(finding(t, Report(in), "commit").Options, func(o advise.Option) bool { return o.Name == setting+"=OFF" }) {
+			t.Error("what is off already is offered")
+		}
+	}
+}
+
+// Where another part is larger, nothing is said of replicas that are nearer.
+func TestAnAcknowledgementThatIsNotTheLargestPart(t *testing.T) {
+	in := committing("MySQL")
+	in.Seen.Commit.SemiSync = &advise.Figure{Mean: 0.0005, Low: 0.0004, High: 0.0006}
+	if said := strings.Join(finding(t, Report(in), "commit").Evidence, " "); strings.Contains(said, "a replica that is nearer") {
+		t.Error(said)
 	}
 }
 

@@ -133,7 +133,7 @@ func Report(in Input) *advise.Report {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("Commands: none changes the class or the volume of RDS here, because plimsoll.yaml names no RDS instance for %s: aws: {region: …}, and instance: NAME of the node.", in.Node))
 	}
 	if in.Replicas && in.Memory != nil {
-		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node))
+		r.Unknown = append(r.Unknown, advise.OtherServers(in.Node, in.Memory))
 	}
 	if there {
 		if len(reads.Options) > 1 && !slices.ContainsFunc(reads.Options, func(o advise.Option) bool { return o.Advised }) {

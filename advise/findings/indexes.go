@@ -89,6 +89,11 @@ func (in Input) indexed(st advise.Statement, columns []string, old, why string, 
 		risk += fmt.Sprintf("; %s stays, because it is unique, and the server may go on using it", st.Key)
 	}
 	o := in.option(title, st, left)
+	// What else is read falls too, down to nothing, as far as it finds the room that this statement needs no more.
+	o.Effects[0].Low = min(o.Effects[0].Low, st.Reads.Low*left.Low)
+	if in.Memory.Executed > 0 {
+		o.Effects[0].Load, o.Effects[0].LoadOf = in.Memory.Executed, advise.Executions
+	}
 	o.Index = &advise.Index{Table: st.Table, Columns: columns, Replaces: old}
 	o.Price = in.now()
 	o.Change = in.free()

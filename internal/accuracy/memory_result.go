@@ -20,6 +20,8 @@ type memoryResult struct {
 	Turnovers float64       `json:"turnovers"` // of the pool while it was looked at
 	Points    []memoryPoint `json:"points"`
 	Knee      *memoryKnee   `json:"knee,omitempty"`
+
+	Filled []memoryWarmth `json:"filled,omitempty"` // after the pool was resized under the load
 }
 
 // memoryPoint is another size of the pool: what came, what was predicted, and what others would have guessed.
@@ -50,7 +52,7 @@ func (k memoryKnee) found() bool { return k.Below >= memory.KneeShare && k.Above
 
 func (o *memoryOutcome) result() memoryResult {
 	r := memoryResult{
-		Server: o.product, Case: o.name, Pool: o.pool, Now: o.now.each(), Lists: len(o.looked.Intervals) + 1, Turnovers: o.now.turnovers(),
+		Server: o.product, Case: o.name, Pool: o.pool, Now: o.now.each(), Lists: len(o.looked.Intervals) + 1, Turnovers: o.now.turnovers(), Filled: o.filled,
 	}
 	held, requests, reads := 0.0, 0.0, 0.0
 	for _, i := range o.looked.Intervals {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/catalog"
 )
 
 // The short form of the section on memory: one workload on a small pool, up and down.
@@ -14,7 +17,7 @@ func TestReadsWithAnotherSizeOfMemory(t *testing.T) {
 	c := memoryCase{
 		name: "points", product: "mariadb", workload: "points", parameters: "{rows: {items: 150000}}", pool: 64 << 20,
 		config: map[string]string{"innodb_lru_scan_depth": "256"},
-		look:   8 * time.Second, warm: 5 * time.Second, measure: 4 * time.Second, sizes: []float64{0.75, 1.5},
+		look:   8 * time.Second, warm: 5 * time.Second, measure: 4 * time.Second, sizes: []float64{0.75, 1.5}, grown: []float64{1.5, 2},
 	}
 	o, err := c.predictAndMeasure(t.Context(), t.TempDir(), testSeed, t.Logf)
 	if err != nil {
@@ -26,8 +29,39 @@ func TestReadsWithAnotherSizeOfMemory(t *testing.T) {
 			t.Errorf("%v times the memory: off by %+.0f %%", p.Times, 100*off)
 		}
 	}
+	if len(r.Filled) != 2 || r.Filled[0].Came >= r.Filled[1].Came {
+		t.Fatalf("filled after a resize: %+v", r.Filled)
+	}
+	for _, w := range r.Filled {
+		if math.Abs(w.off()) > 0.25 {
+			t.Errorf("until %v times the memory was full: off by %+.0f %%: %+v", w.Times, 100*w.off(), w)
+		}
+	}
 	if r.Points[1].Predicted >= r.Now || r.Now <= 0 {
 		t.Errorf("more memory does not help: %+v", o.curve)
+	}
+}
+
+// MySQL is measured with several instances on each of the eight workloads, and each of those that are wide has a file that is.
+func TestEightWorkloadsWithSeveralInstances(t *testing.T) {
+	several := map[string]bool{}
+	for _, c := range memoryCases() {
+		if c.config["innodb_buffer_pool_instances"] == "4" && c.product == "mysql" && c.pool >= 1<<30 {
+			several[c.workload] = true
+		}
+		text, err := memoryFiles.ReadFile("memory/" + c.workload + ".yaml")
+		if !c.wide || c.workload == "tpcc" {
+			continue
+		}
+		if wide := eightfold.Replace(string(text)); err != nil || strings.Contains(wide, "(1000)") || strings.Contains(wide, "text 950") || !strings.Contains(wide, "text 7600") {
+			t.Errorf("%s: %v\n%s", c.name, err, wide)
+		}
+		if _, err := c.make(catalog.Products()["mysql"].Engine); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if len(several) != 8 {
+		t.Errorf("with several instances: %v", several)
 	}
 }
 

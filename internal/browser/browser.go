@@ -103,8 +103,29 @@ func (b *Browser) Open(url string, l Look) {
 	b.mu.Lock()
 	b.events = nil
 	b.mu.Unlock()
+	b.forgetLoads()
 	b.Do("Page.navigate", map[string]any{"url": url}, nil)
 	b.Loaded(l)
+}
+
+// forgetLoads forgets the pages that were loaded and for which nobody has waited, the empty one of a new window among them.
+func (b *Browser) forgetLoads() {
+	for {
+		select {
+		case <-b.loaded:
+		default:
+			return
+		}
+	}
+}
+
+// Press presses the mouse at a place of the page, as a person does. Loaded waits for the page that comes of it.
+func (b *Browser) Press(x, y float64) {
+	b.t.Helper()
+	b.forgetLoads()
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}, nil)
+	}
 }
 
 // Set looks at the page in another way.

@@ -41,6 +41,33 @@ func TestWhatADatabaseCanDoIsAskedByOneFunction(t *testing.T) {
 	})
 }
 
+// So it is with servers and hosts: by cluster.As, or cluster.Can.
+func TestWhatAServerCanDoIsAskedByOneFunction(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", module+"cluster").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(out)))
+	asserted := regexp.MustCompile(`(?:Server|Host|server|host)\.\((?:cluster\.\w+|T|interface)\b`)
+	if !asserted.MatchString("own, ok := n.Server.(cluster.Assignable)") {
+		t.Fatal("an assertion is not found")
+	}
+	uses := 0
+	each(t, root, func(file, text string) {
+		name, _ := filepath.Rel(root, file)
+		if strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		uses += strings.Count(text, "cluster.As[") + strings.Count(text, "cluster.Can[")
+		for _, found := range asserted.FindAllString(text, -1) {
+			t.Errorf("%s asks by a type assertion what a server or host can do, %s: use cluster.As", name, found)
+		}
+	})
+	if uses < 20 {
+		t.Errorf("found only %d uses of cluster.As", uses)
+	}
+}
+
 func each(t *testing.T, folder string, do func(file, text string)) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(file string, d os.DirEntry, err error) error {

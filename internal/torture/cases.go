@@ -42,6 +42,7 @@ var pair = []trialOf{
 	{Book: "mysql/keep-warm"},
 	{Book: "mysql/dump-buffer-pool", Inputs: []string{"node=n2"}},
 	{Book: "mysql/load-buffer-pool", Inputs: []string{"node=n2"}, Before: []string{"mysql/dump-buffer-pool node=n2"}},
+	{Book: "mysql/resize-buffer-pool", Inputs: []string{"node=n2", "size=64M"}},
 	{Book: "mysql/warm-tables", Inputs: []string{"node=n2", "tables=shop.orders"}},
 	{Book: "mysql/warm-replica", Inputs: []string{"node=n2", "tables=shop.orders", "costly=true"}},
 	{Book: "mysql/rolling-restart"},

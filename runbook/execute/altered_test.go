@@ -34,7 +34,7 @@ func TestARunWhoseJournalWasChangedActsNoMore(t *testing.T) {
 			}
 			b.put("mended", "")
 			before := b.folderHas()
-			db, err := sql.Open("sqlite", filepath.Join(b.state, "runs.db"))
+			db, err := sql.Open("sqlite", filepath.Join(b.state, "runs.db")+"?_pragma=busy_timeout(10000)") // the service writes too
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,20 +35,20 @@ func TestAnActThatSaysHowFarItIsIsTimedByItsOwnPace(t *testing.T) {
 		time.Sleep(4 * time.Hour)
 		long.progress.tell(0.11, "it streams")
 		// Ten hundredths took 5 h, so 89 take 44.5 h; then the cleanup.
-		if s := r.summary(); s.Left.Round(time.Minute) != 44*time.Hour+30*time.Minute || s.Share < 0.09 || s.Share > 0.11 {
-			t.Errorf("by its pace: %v left, %.3f done", s.Left, s.Share)
+		if s := r.summary(); s.Left.Round(time.Minute) != 44*time.Hour+30*time.Minute || s.Share < 0.09 || s.Share > 0.11 || s.LeftBy != journal.ByEarlierRuns {
+			t.Errorf("by its pace: %v left, by %s, %.3f done", s.Left, s.LeftBy, s.Share)
 		}
 		long.progress.tell(0.05, "a stream was found that was not known")
 		if share, _ := long.progress.now(); share != 0.11 {
 			t.Errorf("it went back to %.2f", share)
 		}
 		r.learned = nil
-		if s := r.summary(); s.Left != 0 {
-			t.Errorf("nothing is known of the cleanup: %v left", s.Left)
+		if s := r.summary(); s.Left != 0 || s.LeftBy != "" {
+			t.Errorf("nothing is known of the cleanup: %v left, by %q", s.Left, s.LeftBy)
 		}
 		r.state.Items[1].Phase = journal.StepDone
-		if s := r.summary(); s.Left.Round(time.Minute) != 44*time.Hour+30*time.Minute {
-			t.Errorf("only the join is left: %v left", s.Left)
+		if s := r.summary(); s.Left.Round(time.Minute) != 44*time.Hour+30*time.Minute || s.LeftBy != journal.ByPace {
+			t.Errorf("only the join is left: %v left, by %q", s.Left, s.LeftBy)
 		}
 	})
 }

@@ -111,7 +111,7 @@ func leftUnnoted(t *testing.T) (*bench, string) {
 	run := b.begin(Request{Book: b.parse(mending)})
 	b.runSession(run, journal.Command{Do: "run"})
 	b.runSession(run, journal.Command{Do: "cancel", Leave: "it is late"})
-	db, err := sql.Open("sqlite", filepath.Join(b.state, "runs.db"))
+	db, err := sql.Open("sqlite", filepath.Join(b.state, "runs.db")+"?_pragma=busy_timeout(10000)") // the service writes too
 	if err != nil {
 		t.Fatal(err)
 	}

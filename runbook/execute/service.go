@@ -42,6 +42,9 @@ type Service struct {
 	// Observe is told every event as it is written, by the process that executes; it must return at once. May be nil.
 	Observe func(run string, e journal.Event, at time.Time)
 
+	// Waiting is told that a run which is to take its cluster by force watches the claim of another first, for how long at most. May be nil.
+	Waiting func(cluster string, most time.Duration)
+
 	// Naming is told the name of a run before the run takes its clusters; it may not begin after all. May be nil.
 	Naming func(ctx context.Context, run string)
 
@@ -392,7 +395,7 @@ func Executing(ctx context.Context, s *Service, cluster string) error {
 }
 
 func (s *Service) locks() *lock.Locks {
-	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl(), Ended: s.noteRemainders}
+	return &lock.Locks{Store: s.Store, Actions: s.Actions, Open: s.Open, ClusterLock: s.ClusterLock, Holder: s.Holder, TTL: s.ttl(), Waiting: s.Waiting, Ended: s.noteRemainders}
 }
 
 // Actor executes the action of a step. A fault test puts its own in the place of the plain call.

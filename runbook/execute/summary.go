@@ -63,9 +63,9 @@ func (r *runner) summary() journal.Summary {
 	switch {
 	case o.overdue:
 	case len(r.learned) > 0 && s.Outcome == "":
-		out.Left = time.Duration((o.total - o.done) * float64(time.Second))
-	case o.paced:
-		out.Left = o.pace
+		out.Left, out.LeftBy = time.Duration((o.total-o.done)*float64(time.Second)), journal.ByEarlierRuns
+	case o.paced && o.pace > 0:
+		out.Left, out.LeftBy = o.pace, journal.ByPace
 	}
 	switch {
 	case s.Held != "":

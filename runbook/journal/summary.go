@@ -14,9 +14,19 @@ type Summary struct {
 	Position string        `json:"position,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
 	Share    float64       `json:"share"`             // of the whole, 0 to 1
-	Left     time.Duration `json:"left_ns,omitempty"` // by earlier runs and by the pace of what is under way; 0: not known
+	Left     time.Duration `json:"left_ns,omitempty"` // 0: not known
+	LeftBy   LeftBy        `json:"left_by,omitempty"` // how it is known
 	Reason   string        `json:"reason,omitempty"`
 }
+
+// LeftBy is how it is known how long a run still takes.
+type LeftBy string
+
+// What is left is known by how long the steps took in earlier runs, and the pace of what is under way; or, without earlier runs, by that pace alone.
+const (
+	ByEarlierRuns LeftBy = "earlier_runs"
+	ByPace        LeftBy = "pace"
+)
 
 // Next is the step that a run waits to begin with, when it is at none: between two, and while the cluster's health is looked at.
 func (s *State) Next() string {

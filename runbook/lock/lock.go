@@ -31,6 +31,10 @@ type Locks struct {
 	Holder      string                             // this process, for people
 	TTL         time.Duration                      // of a lease that is not prolonged
 
+	// Waiting is told before it is watched, for as long as it says at most, whether anybody prolongs the claim of another that is to be taken
+	// by force. nil: nobody is.
+	Waiting func(cluster string, most time.Duration)
+
 	// Ended completes the records of a run that has ended, before its cluster is given back in its stead. nil: there are none.
 	Ended func(ctx context.Context, run string, st *journal.State) error
 }
@@ -101,6 +105,9 @@ func (l *Locks) Claim(st *journal.State, cluster, run string) action.Claim {
 	}
 	if held {
 		c.Since = st.Taken
+	}
+	if l.Waiting != nil {
+		c.Waiting = func(most time.Duration) { l.Waiting(cluster, most) }
 	}
 	return c
 }

@@ -52,8 +52,23 @@ const (
 	Stopping   Doing = "stopping" // the cluster, at the end or because a person asked
 )
 
-// Second is one second of load: the row of all operations together.
-type Second struct{ result.Row }
+// Second is one second of load: the row of all operations together, and how the load generator has fared since the phase began.
+type Second struct {
+	result.Row
+	Generator Generator
+}
+
+// Generator is how a load generator has fared since a phase began. Of several it is the one that fared worst.
+type Generator struct {
+	Seconds  int           `json:"seconds"`          // of the phase; 0: nothing is known
+	Open     bool          `json:"open"`             // it has a rate to keep: without one, Late and CapShare are 0
+	Late     time.Duration `json:"late_p99_ns"`      // by which operations started although a connection was free for them
+	CapShare float64       `json:"cap_share"`        // of the time, in which all connections were busy and operations waited
+	CPUShare float64       `json:"cpu_share"`        // of its machine's processors
+	Stall    time.Duration `json:"stall_ns"`         // the longest for which it got no turn on a processor
+	Judged   bool          `json:"judged"`           // the trial is INVALID by what is doubted in this phase
+	Doubts   []string      `json:"doubts,omitempty"` // why what is measured in the phase would not be believed, if it ended now
+}
 
 // PhaseBegan says that a phase has begun.
 type PhaseBegan struct {

@@ -34,6 +34,9 @@ type cellRun struct {
 	hung    map[hang]time.Duration
 	noise   time.Duration // that the noise of the load is looked at before anything is measured; 0: not at all
 	change  func(context.Context, spec.Call) ([]judge.Span, error)
+
+	health    *load.Health      // of the load generator, in the phase that is under way
+	responses *series.Histogram // in it
 }
 
 func (d *cellRun) run(ctx context.Context) error {
@@ -78,6 +81,7 @@ func (d *cellRun) begin(phase string, length time.Duration, change bool) {
 	d.now = d.recording.Begin(judge.PhaseRecord{
 		Cell: d.cell.Name, Round: d.round, Phase: phase, Operations: d.cell.Workload.Operations(), From: at, Change: change, Open: d.cell.Load.Open(),
 	})
+	d.health, d.responses = load.NewHealth(), series.NewHistogram()
 	d.at = where(d.cell.Name, d.round) + ", " + phase
 	d.happened(series.Event{Time: at, Kind: series.PhaseStart, Name: phase, Cell: d.cell.Name, Round: d.round})
 	d.observe(progress.PhaseBegan{Phase: result.Phase{Name: phase, Cell: d.cell.Name, Round: d.round, From: at}, Length: length})
@@ -103,7 +107,9 @@ func (d *cellRun) next(ctx context.Context) (load.Second, error) {
 		if d.trial.RunsRunbooks() { // whose guardrails ask
 			d.metrics.add(d.now.All[len(d.now.All)-1], d.now.Phase)
 		}
-		d.observe(progress.Second{Row: row})
+		d.health.Add(s.Guard)
+		d.responses.Add(d.now.All[len(d.now.All)-1].Response)
+		d.observe(progress.Second{Row: row, Generator: d.generator()})
 		d.connections(s)
 		d.avoided(s)
 		d.errorClasses(s)

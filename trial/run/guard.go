@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/load"
 	"plimsoll/series"
+	"plimsoll/trial/progress"
 )
 
 // guard asks whether the load generator was fit to measure what a cell's undisturbed phases measured; where it was not, the
@@ -24,7 +25,7 @@ func (d *cellRun) guard() {
 		}
 		response, at := series.Merge(responses...).Snapshot(), where(d.cell.Name, d.round)+", "+s.Phase
 		switch {
-		case s.Phase == "measure" || s.Phase == "baseline":
+		case judged(s.Phase):
 			d.doubts.judged++
 			for _, reason := range load.Judge(s.Guard, response) {
 				d.doubts.add(at, reason)
@@ -54,6 +55,24 @@ func (d *cellRun) broke(all load.Summary) {
 		d.invalidate("%s: %s", where(d.cell.Name, d.round), reason)
 		d.happened(series.Event{Kind: series.LoadBroken, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"reason": reason}})
 	}
+}
+
+// judged tells whether the load generator must be fit in a phase for the trial to be believed.
+func judged(phase string) bool { return phase == "measure" || phase == "baseline" }
+
+// generator is how the load generator has fared in the phase under way.
+func (d *cellRun) generator() progress.Generator {
+	g := progress.Generator{
+		Seconds: d.health.Seconds(), Open: d.now.Open, Late: d.health.Late(), CapShare: d.health.CapShare(), CPUShare: d.health.CPUShare(), Stall: d.health.Stall(),
+		Judged: judged(d.now.Phase) && !d.trial.CountsOnly(),
+	}
+	if !g.Judged {
+		return g
+	}
+	for _, reason := range d.health.Reasons(d.responses.Snapshot()) {
+		g.Doubts = append(g.Doubts, reason.String())
+	}
+	return g
 }
 
 // What of a change's response times may be the generator's own before it is said.

@@ -306,18 +306,27 @@ func checkDated(t *testing.T, r *result.Result, phase, during, kind string) {
 	}
 }
 
-// stopper cancels when a trial measures for the first time.
-type stopper struct{ cancel context.CancelFunc }
+// stopper cancels when a trial measures for the first time, and notes how the load generator fared in each phase.
+type stopper struct {
+	cancel context.CancelFunc
+	fared  map[string]progress.Generator
+}
 
 func (s stopper) Observe(u progress.Update) {
-	if second, is := u.(progress.Second); is && second.Phase == "measure" {
+	second, is := u.(progress.Second)
+	if !is {
+		return
+	}
+	s.fared[second.Phase] = second.Generator
+	if second.Phase == "measure" {
 		s.cancel()
 	}
 }
 
 func TestAnInterruptedTrialKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := options(t, stopper{cancel})
+	watch := stopper{cancel, map[string]progress.Generator{}}
+	s := options(t, watch)
 	began := time.Now()
 	got, err := run.Run(ctx, read(t, `trial: interrupted
 `+smallServer+`load: {workload: oltp_point_select, table_size: 1000}
@@ -330,6 +339,9 @@ expect:
 	}
 	if time.Since(began) > 5*time.Minute {
 		t.Error("it was not stopped early")
+	}
+	if warmup, measure := watch.fared["warmup"], watch.fared["measure"]; warmup.Seconds < 1 || warmup.Judged || measure.Seconds < 1 || measure.Seconds > 2 || !measure.Judged || measure.Open || measure.CPUShare <= 0 {
+		t.Errorf("the load generator in the warm-up: %+v, in what is measured: %+v", warmup, measure)
 	}
 	if got == nil || !got.Verdict.Partial || got.Verdict.Verdict == analyze.Pass || len(got.Seconds) == 0 {
 		t.Fatalf("result %+v", got)

@@ -149,6 +149,7 @@ var help = map[string]string{
 	"plimsoll_iops_censored":                   "1: the IOPS are throttled at the limit of the storage.",
 	"plimsoll_bucket_share":                    "Fill level of the storage's burst bucket.",
 	"plimsoll_bucket_empty_hours":              "Hours until the burst bucket is empty at the present IOPS.",
+	"plimsoll_watch_unkept_seconds":            "Seconds since which the watch cannot keep samples, as on a full disk; 0: it keeps them.",
 	"plimsoll_watch_paused":                    "1: the instance is polled less often, or not at all.",
 	"plimsoll_rds":                             "1: the instance runs on RDS or Aurora, whose parameter groups have its settings.",
 	"plimsoll_aurora":                          "1: the instance runs on Aurora.",

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,14 +48,19 @@ func TestWritesIntoARealPrometheus(t *testing.T) {
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := exec.CommandContext(t.Context(), program, "--config.file="+config, "--storage.tsdb.path="+folder+"/data", "--web.listen-address="+address, "--web.enable-remote-write-receiver")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
+	begin := func() (end func()) {
+		t.Helper()
+		server := exec.CommandContext(t.Context(), program, "--config.file="+config, "--storage.tsdb.path="+folder+"/data", "--web.listen-address="+address, "--web.enable-remote-write-receiver")
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return sync.OnceFunc(func() {
+			_ = server.Process.Kill() // as a machine that fails ends it
+			_ = server.Wait()
+		})
 	}
-	defer func() {
-		_ = server.Process.Kill() // it is of no use any more
-		_ = server.Wait()
-	}()
+	end := begin()
+	defer func() { end() }()
 	w := &RemoteWrite{URL: "http://" + address + "/api/v1/write"}
 	now := time.Now()
 	var all []watch.Sample
@@ -63,24 +70,50 @@ func TestWritesIntoARealPrometheus(t *testing.T) {
 	if err := w.Append(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for range 100 {
-		<-tick.C
-		if err = w.Flush(t.Context()); err == nil {
-			break
+	arrive := func() {
+		t.Helper()
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for range 100 {
+			<-tick.C
+			if err = w.Flush(t.Context()); err == nil {
+				return
+			}
+		}
+		t.Fatal(err)
+	}
+	holds := func(when, want string) {
+		t.Helper()
+		answer, err := http.Get(fmt.Sprintf("http://%s/api/v1/query?query=count_over_time(plimsoll_aas{instance=%%22a/n1%%22}[10m])", address))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }() // it was only read
+		if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"`+want+`"`) {
+			t.Errorf("%s Prometheus has %s, not %s", when, body, want)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
+	arrive()
+	holds("at first", "12000")
+	// While it is gone samples wait, in more than one batch; when it is back they arrive, each once, beside those it had.
+	end()
+	all = all[:0]
+	for n := range 7000 {
+		all = append(all, sampleAt(now.Add(time.Duration(n+1)*time.Millisecond), float64(n)))
 	}
-	answer, err := http.Get(fmt.Sprintf("http://%s/api/v1/query?query=count_over_time(plimsoll_aas{instance=%%22a/n1%%22}[3m])", address))
-	if err != nil {
-		t.Fatal(err)
+	for half := range slices.Chunk(all, 3500) {
+		if err := w.Append(t.Context(), half); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(t.Context()); err == nil {
+			t.Fatal("a Prometheus that is gone has taken samples")
+		}
 	}
-	defer func() { _ = answer.Body.Close() }() // it was only read
-	if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"12000"`) {
-		t.Errorf("Prometheus has %s", body)
+	end = begin()
+	arrive()
+	holds("after it was gone", "19000")
+	if len(w.waiting) != 0 || w.dropped != 0 {
+		t.Errorf("%d samples wait still, and %d are lost", len(w.waiting), w.dropped)
 	}
 	// The end of a series ends it there too.
 	shown := func() string {

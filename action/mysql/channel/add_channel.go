@@ -260,7 +260,7 @@ func (l *link) keep(ctx context.Context, replica *server, databases []string) er
 	if err != nil {
 		return err
 	}
-	settings, ok := n.Server.(cluster.Assignable)
+	settings, ok := cluster.As[cluster.Assignable](n.Server)
 	if !ok {
 		return nil
 	}

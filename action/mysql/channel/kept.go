@@ -25,7 +25,7 @@ func (s *server) keepReadOnly(ctx context.Context, is bool) error {
 		return nil // its parameter group says so
 	}
 	_, isMariaDB := s.Dialect.(admin.MariaDB)
-	own, assignable := n.Server.(cluster.Assignable)
+	own, assignable := cluster.As[cluster.Assignable](n.Server)
 	switch {
 	case assignable && isMariaDB:
 		return cluster.Reassign(ctx, own, map[string]string{"read_only": value})
@@ -57,7 +57,7 @@ func optionFileDecides(ctx context.Context, s *server) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, assignable := n.Server.(cluster.Assignable); assignable {
+	if _, assignable := cluster.As[cluster.Assignable](n.Server); assignable {
 		return false, nil
 	}
 	switch s.Dialect.(type) {

@@ -36,11 +36,11 @@ func (r *restore) servers(ctx context.Context, on *cluster.Cluster) (source clus
 	if node, err = on.Node(ctx, r.Node); err != nil {
 		return source, node, nil, err
 	}
-	copies, ok := node.Server.(cluster.Copyable)
+	copies, ok := cluster.As[cluster.Copyable](node.Server)
 	if !ok || source.Server == nil {
 		return source, node, nil, &hint.PermanentError{
 			Reason: fmt.Sprintf("the data of node %s cannot be replaced by a copy from here", node.Name),
-			Advice: "restore a snapshot with your platform's tools, then set snapshot: restored",
+			Advice: fmt.Sprintf("restore a snapshot of node %[1]s to it with your platform's tools; then mysql/external-replica -i source=%[1]s -i replica=%[2]s -i snapshot=restored attaches it", source.Name, node.Name),
 		}
 	}
 	return source, node, copies, nil
@@ -176,7 +176,7 @@ func (r *restore) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (
 
 // wake lets a source go on that an interrupted copy may have left held.
 func wake(ctx context.Context, source cluster.Node) error {
-	b, ok := source.Server.(cluster.FaultProneServer)
+	b, ok := cluster.As[cluster.FaultProneServer](source.Server)
 	if !ok {
 		return nil
 	}

@@ -63,3 +63,18 @@ func TestACopyThatTakesWritesIsKept(t *testing.T) {
 		})
 	}
 }
+
+// A server whose data cannot be replaced from here is refused in the plan, with what is there instead.
+func TestACopyToAServerOfOthersIsRefusedInThePlan(t *testing.T) {
+	server := struct{ cluster.Server }{}
+	nodes := []cluster.Node{{Name: "n1", Server: server}, {Name: "n2", Server: server}}
+	on := &cluster.Cluster{Name: "shop", List: func(context.Context) ([]cluster.Node, error) { return nodes, nil }}
+	r := &restore{}
+	r.Source, r.Node = "n1", "n2"
+	_, err := r.Check(t.Context(), on.ReadOnly())
+	var refusal *hint.PermanentError
+	if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "the data of node n2 cannot be replaced by a copy from here") ||
+		!strings.Contains(refusal.Advice, "mysql/external-replica -i source=n1 -i replica=n2 -i snapshot=restored attaches it") {
+		t.Errorf("got %v", err)
+	}
+}

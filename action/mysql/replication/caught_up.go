@@ -82,6 +82,8 @@ func (w *caughtUp) look(ctx context.Context, on *cluster.Cluster) (action.CheckR
 	f := action.CheckResult{State: action.Satisfied}
 	if left := goal.Without(has).Count(); left > 0 {
 		f.State, f.Reason = action.Needed, fmt.Sprintf("%d transactions behind", left)
+	} else if err := w.hasTheSame(ctx, link{replica, source}); err != nil {
+		return f, err
 	}
 	f.Awaits, err = w.awaits(ctx, replica, source)
 	return f, err
@@ -121,7 +123,20 @@ func (w *caughtUp) wait(ctx context.Context, on *cluster.Cluster, c action.Call)
 	if err != nil {
 		return err
 	}
-	return alsoWrote(ctx, link{replica, source}, awaitPosition(ctx, replica, goal, c.Progress))
+	l := link{replica, source}
+	if err := awaitPosition(ctx, replica, goal, c.Progress); err != nil {
+		return alsoWrote(ctx, l, err)
+	}
+	return w.hasTheSame(ctx, l)
+}
+
+// hasTheSame refuses a replica of MariaDB whose position is the primary's by transactions of its own: a position is a number, and those that
+// both wrote have the same numbers.
+func (w *caughtUp) hasTheSame(ctx context.Context, l link) error {
+	if w.Source != "" || !l.replica.mariadb || l.replica.name() == l.source.name() {
+		return nil
+	}
+	return l.refuseErrant(ctx)
 }
 
 // alsoWrote adds to why a replica does not go on that clients wrote to it, as after a start that opened it.

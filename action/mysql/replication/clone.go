@@ -195,7 +195,7 @@ func (c *clone) Act(ctx context.Context, on *cluster.Cluster, call action.Call) 
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := n.Server.(cluster.Monitored); ok { // it restarts, or ends where nobody would start it
+	if m, ok := cluster.As[cluster.Monitored](n.Server); ok { // it restarts, or ends where nobody would start it
 		if err := m.ExpectEnd(ctx); err != nil {
 			return nil, err
 		}

@@ -96,7 +96,7 @@ func (c *copyData) Act(ctx context.Context, on *cluster.Cluster, call action.Cal
 	if of, err := copyOf(ctx, to); err != nil || of == c.From {
 		return nil, err
 	}
-	if own, is := to.Server.(cluster.Assignable); is { // it has the accounts of the cluster when it starts
+	if own, is := cluster.As[cluster.Assignable](to.Server); is { // it has the accounts of the cluster when it starts
 		if err := assignMode(ctx, own, mode{keptNow: "ON"}); err != nil {
 			return nil, err
 		}

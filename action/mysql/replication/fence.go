@@ -141,7 +141,7 @@ func runsThere(ctx context.Context, n cluster.Node) (bool, error) {
 
 // comesBack is what a server that does not run is after its next start, as far as its settings say.
 func comesBack(ctx context.Context, n cluster.Node) (string, error) {
-	own, ok := n.Server.(cluster.Assignable)
+	own, ok := cluster.As[cluster.Assignable](n.Server)
 	if !ok {
 		return comesUnknown, nil
 	}
@@ -198,14 +198,14 @@ func (f *fence) Act(ctx context.Context, on *cluster.Cluster, c action.Call) (ac
 	c.Progress(0, "ending its process")
 	defer on.RolesChanged()
 	var kept error
-	if own, ok := n.Server.(cluster.Assignable); ok {
+	if own, ok := cluster.As[cluster.Assignable](n.Server); ok {
 		kept = assignMode(ctx, own, mode{keptNow: "ON"}) // super_read_only is MySQL's alone, and which it is it does not say
 	}
 	end := n.Server.Stop
-	if e, ok := n.Server.(cluster.Ender); ok {
+	if e, ok := cluster.As[cluster.Ender](n.Server); ok {
 		end = e.End
 	}
-	if b, ok := n.Server.(cluster.FaultProneServer); ok {
+	if b, ok := cluster.As[cluster.FaultProneServer](n.Server); ok {
 		end = b.Kill // it hangs: it would not end cleanly
 	}
 	out := action.Facts{"way": "ended"}

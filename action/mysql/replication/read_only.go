@@ -105,7 +105,7 @@ func modeOf(ctx context.Context, s *server) (mode, error) {
 }
 
 func readKeptMode(ctx context.Context, s *server, m mode) error {
-	own, assignable := s.node.Server.(cluster.Assignable)
+	own, assignable := cluster.As[cluster.Assignable](s.node.Server)
 	keeps, err := keepsMode(ctx, s)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func readKeptMode(ctx context.Context, s *server, m mode) error {
 
 // keepsMode tells whether what a server is told for after a restart is what it starts with.
 func keepsMode(ctx context.Context, s *server) (bool, error) {
-	if _, assignable := s.node.Server.(cluster.Assignable); assignable || s.mariadb {
+	if _, assignable := cluster.As[cluster.Assignable](s.node.Server); assignable || s.mariadb {
 		return assignable, nil
 	}
 	loads, err := s.value(ctx, admin.LoadsPersisted)
@@ -250,7 +250,7 @@ func (s *server) order(ctx context.Context, give func(admin.Orders) error) error
 }
 
 func keepMode(ctx context.Context, s *server, m mode) error {
-	own, assignable := s.node.Server.(cluster.Assignable)
+	own, assignable := cluster.As[cluster.Assignable](s.node.Server)
 	if assignable {
 		if err := assignMode(ctx, own, m); err != nil {
 			return err

@@ -52,7 +52,7 @@ func startsClosed(ctx context.Context, on *cluster.Cluster, node string) error {
 	if err != nil {
 		return err
 	}
-	if own, is := n.Server.(cluster.Assignable); is {
+	if own, is := cluster.As[cluster.Assignable](n.Server); is {
 		return assignMode(ctx, own, mode{keptNow: "ON"})
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 // seedAgain is how a server that has data of its own gets those of the cluster: mysql/add-replica takes an empty, spare server only, and of a MariaDB whose
 // files Plimsoll does not know it can copy nothing.
 func seedAgain(s *server) string {
-	_, ours := s.node.Server.(cluster.Assignable)
+	_, ours := cluster.As[cluster.Assignable](s.node.Server)
 	switch {
 	case ours:
 		return fmt.Sprintf("mysql/remove-replica -i node=%s removes the server, and mysql/add-replica -i node=new makes another", s.name())

@@ -31,7 +31,7 @@ func newCheck(c console.Streams) *cobra.Command {
 		Short: "Compare a prediction with the outcome, after a change",
 		Long: `Run this after an option of advise, advise memory, advise storage or advise commit was carried out, by a runbook or by hand. It observes the server again and compares the prediction
 with the outcome, each with its interval. It recognizes the change by the server's settings and tables: the buffer pool size, the durability of commits, an index.
-Reads are compared at today's number of page requests. Each comparison is kept in a scoreboard, which later advice shows.
+Reads are compared at today's number of page requests, and after another index at today's number of statements. Each comparison is kept in a scoreboard, which later advice shows.
 
 A new volume or class shows in no server setting. Plimsoll asks RDS for it where plimsoll.yaml names the instance, and a lab for its disks;
 elsewhere it takes the inventory's volume, --class and --volume. The limit of a volume is compared only while the service uses all of it.`,
@@ -268,11 +268,14 @@ func (p prediction) score(seen *advise.Seen, first, last counts) (s advise.Score
 			return s, false
 		}
 		over := last.at.Sub(first.at).Seconds()
-		reads, requests := float64(last.cache.Read-first.cache.Read)/over, float64(last.cache.Requests-first.cache.Requests)/over
+		reads, work := float64(last.cache.Read-first.cache.Read)/over, float64(last.cache.Requests-first.cache.Requests)/over
 		half := 1.645 * math.Sqrt(max(reads*over, 1)) / over // of counts that come by chance
 		s.Came = advise.Figure{Mean: reads, Low: max(reads-half, 0), High: reads + half}
+		if e.LoadOf == advise.Executions {
+			work = float64(last.cache.Statement-first.cache.Statement) / over
+		}
 		if e.Load > 0 {
-			s.Load, s.Scaled = requests/e.Load, true
+			s.Load, s.Scaled, s.LoadOf = work/e.Load, true, e.LoadOf
 			s.Predicted = advise.Figure{Mean: e.Then * s.Load, Low: e.Low * s.Load, High: e.High * s.Load}
 		}
 		switch {
@@ -358,7 +361,7 @@ func showChecked(c console.Streams, got checked) error {
 		}
 		for _, s := range got.New {
 			if s.Scaled && math.Abs(s.Load-1) > 0.05 {
-				fmt.Fprintf(c.Out, "%s: the prediction is scaled to today's page requests, %.2f times those at the time.\n", s.Option, s.Load)
+				fmt.Fprintf(c.Out, "%s: the prediction is scaled to today's %s, %.2f times those at the time.\n", s.Option, cmp.Or(string(s.LoadOf), "page requests"), s.Load)
 			}
 			if !s.Changed.IsZero() {
 				fmt.Fprintf(c.Out, "%s: plimsoll watch recorded the change at %s.\n", s.Option, s.Changed.UTC().Format("2006-01-02 15:04:05 MST"))

@@ -46,6 +46,33 @@ func TestAPredictionIsScoredForTheLoadOfNow(t *testing.T) {
 	}
 }
 
+// With another index a statement asks for fewer pages: that is no smaller load, and the prediction is not scaled down by it.
+func TestAnIndexIsScoredForTheStatementsOfNow(t *testing.T) {
+	at := time.Unix(1000, 0)
+	p := prediction{made: at, option: advise.Option{Index: &advise.Index{}}, effect: advise.Effect{
+		What: "reads a second from disk", Unit: "per_second", Now: 140, Then: 10, Low: 5, High: 29, Load: 150, LoadOf: advise.Executions,
+	}}
+	score := func(statements int64) advise.Score {
+		first := counts{at: at, known: true, cache: engine.PageCache{Pages: 1000, Data: 990, Read: 2000 * 1000, Uptime: 40 * time.Hour}}
+		last := counts{at: at.Add(10 * time.Second), known: true, cache: first.cache}
+		last.cache.Read, last.cache.Requests, last.cache.Statement = first.cache.Read+100, 100, statements // a tenth of the page requests before
+		s, can := p.score(&advise.Seen{}, first, last)
+		if !can {
+			t.Fatal("reads cannot be scored")
+		}
+		return s
+	}
+	if s := score(1500); s.Doubt != "" || s.Predicted.Mean != 10 || s.Load != 1 || !s.Held() {
+		t.Errorf("%+v", s)
+	}
+	if s := score(1800); s.Doubt != "" || s.Predicted.Mean != 12 {
+		t.Errorf("a fifth more statements: %+v", s)
+	}
+	if s := score(300); s.Doubt == "" {
+		t.Errorf("a fifth of the statements: %+v", s)
+	}
+}
+
 func TestAListOfPredictionsThatWasCutOff(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "advice", "shop.scores.jsonl")
 	for _, s := range []advise.Score{{Option: "one"}, {Option: "two"}} {

@@ -50,7 +50,7 @@ func lookAtServer(ctx context.Context, c console.Streams, on *cluster.Cluster, n
 	}()
 	p := console.NewProgress(c, "observe "+node.Name)
 	defer p.Close()
-	disk, _ := node.Server.(cluster.DiskLimited) // nil elsewhere than in a lab
+	disk, _ := cluster.As[cluster.DiskLimited](node.Server) // nil elsewhere than in a lab
 	before, err := requests(ctx, disk)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package advisecmd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -127,8 +128,11 @@ func TestCommitsOfRealServers(t *testing.T) {
 			if c.Waiting.Mean > sessions || c.Doubt != "" {
 				t.Errorf("of %d connections %.3g commit: %s", sessions, c.Waiting.Mean, c.Doubt)
 			}
-			if seen.Changed == "" {
-				t.Error("nothing is said of a load that stopped half-way")
+			var since float64
+			if _, told, is := strings.Cut(seen.Changed, " UTC, "); !is {
+				t.Errorf("nothing is said of a load that stopped half-way: %q", seen.Changed)
+			} else if _, err := fmt.Sscanf(told, "%f seconds after the observation had begun", &since); err != nil || math.Abs(since-(span/2).Seconds()) > (span/4).Seconds() {
+				t.Errorf("the load stopped after %s, and %q is said", span/2, seen.Changed)
 			}
 		})
 	}

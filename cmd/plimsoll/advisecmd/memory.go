@@ -170,6 +170,7 @@ func lookAtMemory(ctx context.Context, c console.Streams, on *cluster.Cluster, o
 	options.Say = func(done, total time.Duration, text string) {
 		p.Update(int64(min(done, total)/time.Second), int64(total/time.Second), "seconds, "+text)
 	}
+	others := countOthers(ctx, on, node)
 	seen, err := memory.Observe(ctx, db, options)
 	p.Close()
 	if err != nil {
@@ -177,8 +178,9 @@ func lookAtMemory(ctx context.Context, c console.Streams, on *cluster.Cluster, o
 	}
 	r := memory.Reported(seen, sizes, uint64(seen.Began.Unix()))
 	r.Cluster, r.Node = on.Name, node.Name
+	r.Others = others.since(ctx, on)
 	if nodes, err := on.List(ctx); err == nil && len(nodes) > 1 { // the observation is worth more than this note
-		r.Notes = append(r.Notes, advise.OtherServers(node.Name))
+		r.Notes = append(r.Notes, advise.OtherServers(node.Name, r))
 	}
 	return r, nil
 }

@@ -56,7 +56,7 @@ func runsOn(ctx context.Context, on *cluster.Cluster, node cluster.Node, inv *in
 			p.volume = &storage.Volume{Type: i.Storage.Type, GiB: float64(i.Storage.GiB), IOPS: float64(i.Storage.IOPS), MiBs: float64(i.Storage.Throughput), Managed: true}
 		}
 	}
-	if limited, can := node.Server.(cluster.DiskLimited); can && volume == "" && p.volume == nil {
+	if limited, can := cluster.As[cluster.DiskLimited](node.Server); can && volume == "" && p.volume == nil {
 		if err := p.onDisk(ctx, on, limited); err != nil {
 			return p, err
 		}
@@ -136,7 +136,7 @@ func (o *Options) bucketNow(ctx context.Context, in *findings.Input, on *cluster
 	if err != nil {
 		return err
 	}
-	limited, can := node.Server.(cluster.DiskLimited)
+	limited, can := cluster.As[cluster.DiskLimited](node.Server)
 	if !can {
 		return nil
 	}

@@ -74,6 +74,7 @@ func openBy(ctx context.Context, name string, inv *inventory.Inventory, deps lab
 	on := lab.AsCluster(opened, e, deps.Machine)
 	on.Release = opened.Close
 	on.Name = Called(LabPrefix+name, inv)
+	catalog.LookAtReturns(on)
 	return on, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,9 @@ Ctrl-C ends Plimsoll at once. In both cases plimsoll runbook resume continues th
 				}
 				if err := console.Confirm(c, yes || plan != "", "Run it?"); err != nil {
 					return err
+				}
+				d.Waiting = func(cluster string, most time.Duration) {
+					fmt.Fprintf(c.Err, "the clock that would tell whether the lock of cluster %s has run out does not answer: watching for up to %s whether its run prolongs it\n", cluster, most)
 				}
 				run, err := d.Begin(ctx, p)
 				var changed *execute.ChangedPlanError

@@ -2,6 +2,7 @@ package watchcmd
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -66,4 +67,15 @@ func (s *Service) muted(all []watch.Alert) []watch.Alert {
 		all[n].Silenced = s.silences.Mutes(all[n].Labels, time.Now())
 	}
 	return all
+}
+
+// tellUnkept gives /metrics and the stores of remote_write a series of what the own store cannot have: since when samples are not kept.
+func (s *Service) tellUnkept(ctx context.Context, since time.Time) {
+	now := time.Now()
+	sample := watch.Sample{Name: "plimsoll_watch_unkept_seconds", At: now}
+	if !since.IsZero() {
+		sample.Value = now.Sub(since).Seconds()
+	}
+	s.send(ctx, []watch.Sample{sample})
+	_ = s.latest.Append(ctx, []watch.Sample{sample}) // it never fails
 }

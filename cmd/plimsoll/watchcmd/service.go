@@ -185,6 +185,7 @@ func (s *Service) document(d watch.Document) {
 // fired tells people of alerts, and writes those that were resolved as documents; those that fire are in the documents of the fleet.
 func (s *Service) fired(ctx context.Context, alerts []watch.Alert) {
 	since, why := s.Watcher.Unkept()
+	s.tellUnkept(ctx, since)
 	alerts = append(alerts, s.muted(s.blind.turn(time.Now(), since, why))...)
 	s.telling.Fired(ctx, alerts)
 	for _, a := range alerts {

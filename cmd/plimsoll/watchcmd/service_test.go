@@ -238,6 +238,14 @@ func watchOnAFullDisk(t *testing.T) {
 	shows := func(all []watch.Alert) bool {
 		return slices.ContainsFunc(all, func(a watch.Alert) bool { return a.Rule == "SamplesNotKept" && a.State == "firing" })
 	}
+	unkept := func() string {
+		answer := httptest.NewRecorder()
+		s.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+		_, value, _ := strings.Cut(answer.Body.String(), "\nplimsoll_watch_unkept_seconds ")
+		value, _, _ = strings.Cut(value, "\n")
+		return value
+	}
+	await("/metrics does not tell that samples are lost", func() bool { return unkept() != "" && unkept() != "0" })
 	if !shows(s.Watcher.Fleet().Alerts) {
 		t.Errorf("the fleet does not show that samples are lost: %+v", s.Watcher.Fleet().Alerts)
 	}
@@ -253,6 +261,7 @@ func watchOnAFullDisk(t *testing.T) {
 	await("with room again samples are not kept", func() bool { return !lost() })
 	await("the alert of a server that is back stays", func() bool { return len(s.rules.Alerts()) == 0 })
 	await("that samples are kept again is not told", func() bool { return len(told) == 2 })
+	await("/metrics does not tell that samples are kept again", func() bool { return unkept() == "0" })
 	if first, then := <-told, <-told; first != "firing" || then != "resolved" || len(s.Watcher.Fleet().Alerts) != 0 {
 		t.Errorf("told of SamplesNotKept: %s, %s", first, then)
 	}

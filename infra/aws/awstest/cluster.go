@@ -192,6 +192,13 @@ func (s *Clusters) Tag(id, key, value string) {
 	s.all[id].tags[key] = value
 }
 
+// Share has a cluster share its pages with another, as a clone of it does.
+func (s *Clusters) Share(id, with string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	s.all[id].group, s.all[with].group = "group-of-"+with, "group-of-"+with
+}
+
 // Protect gives a cluster deletion protection.
 func (s *Clusters) Protect(id string) {
 	s.region.mu.Lock()
