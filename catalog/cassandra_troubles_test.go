@@ -129,7 +129,7 @@ func (w *troubled) disagreement() {
 			return err == nil && len(ring.Schemas()) == 2
 		})
 	})
-	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "nothing was started")
+	w.says(result, analyze.Fail, "the members disagree about the schema: 2 versions", "tables that all members know serve as usual")
 	w.nodetool(w.node("n3"), "resetlocalschema")
 	w.whole()
 }
@@ -154,7 +154,7 @@ func (w *troubled) diskFull() {
 			return err != nil && strings.Contains(err.Error(), "its disk is full")
 		})
 	})
-	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "nothing was started", "start it again, run cql/repair, and resume")
+	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "start it again, run ")
 	if err := w.disk.Free(); err != nil {
 		w.Fatal(err)
 	}
@@ -203,6 +203,6 @@ func (w *troubled) seedDown() {
 			w.Error(err)
 		}
 	})
-	w.says(result, analyze.Fail, w.host(seed)+": its server is not running; "+w.host(seed)+" is a seed", "nothing was started", "Start it and resume")
+	w.says(result, analyze.Fail, w.host(seed)+": its server is not running; "+w.host(seed)+" is a seed", "Start the server of "+seed.Name+": plimsoll lab start ")
 	w.starts(seed.Name)
 }

@@ -14,9 +14,11 @@ import (
 
 // venue is where a trial rehearses: a lab, or a copy of the target.
 type venue struct {
-	is      string   // in words
-	cluster []string // the lines of the trial that say so
-	load    string   // the usual one there
+	is       string   // in words
+	cluster  []string // the lines of the trial that say so
+	prepare  []string // those of what is done there before the load
+	machines bool
+	load     string // the usual one there
 }
 
 // lab is one that is as like the target as it can be.
@@ -48,6 +50,14 @@ func (p Plan) lab(ctx context.Context, on *cluster.Cluster, d *Draft, nodes []cl
 func (p Plan) copied() venue {
 	h := p.Prepared.Header
 	return venue{is: "a copy of " + h.Cluster, load: usualLoad(strings.ToLower(h.Product)), cluster: []string{"cluster: {target: " + p.Copy.Name + "}"}}
+}
+
+// restore is what phases say of a lab with machines, whose disks are not put back for another round.
+func (v venue) restore() string {
+	if v.machines {
+		return ", restore: never"
+	}
+	return ""
 }
 
 // where says where inputs have another value than on the target.

@@ -76,7 +76,11 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 	if size < len(nodes) {
 		d.Differs = append(d.Differs, fmt.Sprintf("%d nodes instead of %d", size, len(nodes)))
 	}
-	with, err := d.inputs(p, nodes, size)
+	var has *disks
+	if p.Copy == nil {
+		has = p.disksOf(h)
+	}
+	with, err := d.inputs(p, has, nodes, size)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +89,11 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 		place = p.copied()
 	} else if place, err = p.lab(ctx, on, d, nodes, size); err != nil {
 		return nil, err
+	}
+	if has != nil {
+		machines, prepare := has.lines(with[nodeInput])
+		place.cluster, place.prepare, place.machines = append(place.cluster, machines), prepare, true
+		d.Differs = append(d.Differs, fmt.Sprintf("only node %s has a machine of its own, with disks of %s that are as fast as the files of this host", with[nodeInput], volumeSize))
 	}
 	for _, s := range h.Plan.Steps {
 		for _, note := range s.Awaits() {
@@ -96,7 +105,7 @@ func Write(ctx context.Context, on *cluster.Cluster, p Plan) (*Draft, error) {
 }
 
 // inputs maps those that name places onto the lab, and leaves the others as they are.
-func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]string, error) {
+func (d *Draft) inputs(p Plan, has *disks, nodes []cluster.Node, size int) (map[string]string, error) {
 	with := map[string]string{}
 	for _, name := range document.SortedKeys(p.Said) {
 		in, value := p.Book.Inputs[name], p.Said[name]
@@ -113,11 +122,16 @@ func (d *Draft) inputs(p Plan, nodes []cluster.Node, size int) (map[string]strin
 					p.byHand("leave --on-clone out, and a lab is used; or write the trial yourself"))
 			case p.Copy != nil:
 				with[name] = nodes[min(at, size-1)].Name
+			case at < 0 && has != nil:
+				return nil, hint.With(fmt.Errorf("input %s names %s, which plays no part in the cluster: Plimsoll makes no lab with a machine for it by itself", name, value),
+					p.byHand("write the trial yourself"))
 			case at < 0: // a spare server: a lab makes one
 				with[name] = "new"
 			default:
 				with[name] = "n" + strconv.Itoa(min(at+1, size))
 			}
+		case in.Rehearse.Place && has != nil && has.places[name] != "":
+			with[name] = has.places[name]
 		case in.Rehearse.Place:
 			if in.Default == nil {
 				return nil, hint.With(fmt.Errorf("input %s names a place, and the runbook has no default that a lab could use", name),

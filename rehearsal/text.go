@@ -46,6 +46,12 @@ func (d *Draft) text(p Plan, place venue, with map[string]string) []byte {
 		line("%s", text)
 	}
 	line("load: %s", p.load(place))
+	if len(place.prepare) > 0 {
+		line("prepare:")
+	}
+	for _, text := range place.prepare {
+		line("%s", text)
+	}
 	line("timeline:")
 	line("  - baseline: 20s")
 	line("  - run: %s", strconv.Quote(p.Path))
@@ -60,7 +66,7 @@ func (d *Draft) text(p Plan, place venue, with map[string]string) []byte {
 	}
 	line("    limit: 30m")
 	line("  - recovery: 20s")
-	line("phases: {warmup: 10s, rounds: 1}")
+	line("phases: {warmup: 10s, rounds: 1%s}", place.restore())
 	line("expect:")
 	if p.Workload == "" {
 		line("  - lost_writes == 0")

@@ -48,7 +48,7 @@ func mdadmFits(ctx context.Context, m infra.Machine) error {
 		return fmt.Errorf("ask mdadm of %s for its version: it says %.60q", m.Name(), said)
 	}
 	if major < 3 || major == 3 && minor < 3 {
-		return hint.With(fmt.Errorf("mdadm of %s is %d.%d, and 3.3 or later is needed", m.Name(), major, minor), "install a newer mdadm there; nothing was changed")
+		return hint.With(fmt.Errorf("mdadm of %s is %d.%d, and 3.3 or later is needed", m.Name(), major, minor), "install a newer mdadm there; nothing was changed by this")
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func TestAdviceAboutARing(t *testing.T) {
 			on := s.on(s.node(true))
 			advice := advised(t, refusalOf(t, &whole{But: "n2"}, on), "n2 had the only replica of a part of shop")
 			opens(t, &whole{But: "n2", AcceptLoss: says(t, advice, `accept_loss=(\S+)`)[0]}, on, action.Satisfied)
-			says(t, advice, `Start the dead node again if possible, and raise the replication`)
+			says(t, advice, `start the dead node again if possible, and raise the replication`)
 			s.replicas = 2
 			opens(t, &whole{But: "n2"}, on, action.Satisfied)
 		},
@@ -104,7 +104,7 @@ func TestAdviceAboutARing(t *testing.T) {
 			s.down, s.notRunning = "b", true
 			on := s.on(s.node(true))
 			advice := advised(t, refusalOf(t, &decommission{Node: "n2"}, on), "a node that is down cannot stream")
-			dead := says(t, advice, `start it, or replace it: cql/replace-node -i dead=(\S+)`)
+			dead := says(t, advice, `start it: on its machine, such as systemctl start cassandra; or replace it: cql/replace-node -i dead=(\S+)`)
 			opens(t, &whole{But: dead[0], Joins: "new", Alone: true}, on, action.Satisfied) // its first step
 			s.down, s.notRunning = "", false
 			opens(t, &decommission{Node: "n2"}, on, action.Needed)
@@ -114,7 +114,7 @@ func TestAdviceAboutARing(t *testing.T) {
 			s.down, s.notRunning = "b", true
 			n := s.node(true)
 			on := s.on(n)
-			says(t, advised(t, refusalOf(t, repairOf(""), on), "10.0.0.2: its server is not running"), `Start it, then plimsoll runbook resume RUN`)
+			says(t, advised(t, refusalOf(t, repairOf(""), on), "10.0.0.2: its server is not running"), `Start the server of n2: on its machine, such as systemctl start cassandra; then plimsoll runbook resume RUN. If it will not come back, replace it: cql/replace-node -i dead=n2`)
 			if err := n.Server.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestAdviceAboutARing(t *testing.T) {
 		},
 		"a server that has left": func(t *testing.T) {
 			s := &stage{mode: "DECOMMISSIONED"}
-			says(t, advised(t, refusalOf(t, &join{Node: "n2"}, spare(s)), "has left the ring (DECOMMISSIONED), but is still running"), `Stop it and empty its data folder; then plimsoll runbook resume RUN`)
+			says(t, advised(t, refusalOf(t, &join{Node: "n2"}, spare(s)), "has left the ring (DECOMMISSIONED), but is still running"), `stop it and empty its data folder; then plimsoll runbook resume RUN`)
 			s.notRunning = true
 			opens(t, &join{Node: "n2"}, spare(s), action.Needed)
 		},

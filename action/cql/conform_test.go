@@ -79,6 +79,7 @@ func (c conforming) upkeep() {
 	c.conform("cql.start", actiontest.Subject{With: c.on(), Snapshot: c.server, Cuts: []time.Duration{2 * time.Second}})
 	c.does(c.task("cql.start", c.on()))
 	c.conform("cql.may-return", actiontest.Subject{With: c.on(), Always: true, Snapshot: c.server})
+	c.conform("cql.may-retire", actiontest.Subject{With: c.on() + "\naccept_member: \"yes\"", Always: true, Snapshot: c.server})
 	c.waits()
 }
 

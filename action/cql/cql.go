@@ -7,5 +7,5 @@ import "plimsoll/action"
 // Actions lists them.
 func Actions() []action.Action {
 	return []action.Action{joinAction, decommissionAction, drainAction, startAction, cleanupAction, repairAction, wholeAction, settingAction,
-		mayReturnAction, returnedAction}
+		mayReturnAction, returnedAction, mayRetireAction}
 }

@@ -12,7 +12,7 @@ import (
 
 // centerOf is the data centre that a node which does not run is going to be of; "" if that is not known before it starts.
 func centerOf(ctx context.Context, n cluster.Node) (string, error) {
-	s, ok := n.Server.(cluster.Assignable)
+	s, ok := cluster.As[cluster.Assignable](n.Server)
 	if !ok {
 		return "", nil
 	}

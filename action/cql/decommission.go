@@ -69,7 +69,7 @@ func (d *decommission) Check(ctx context.Context, on *cluster.Cluster) (action.C
 	}
 	if !is.Up {
 		return f, action.FactsHold{Err: &hint.PermanentError{Reason: fmt.Sprintf("the ring sees %s as %s: a node that is down cannot stream its ranges to the others", n.Name, named(*is)),
-			Advice: fmt.Sprintf("start it, or replace it: cql/replace-node -i dead=%s. If this run has begun, release its cluster first: plimsoll runbook cancel RUN --leave REASON", n.Name)}}
+			Advice: fmt.Sprintf("start it: %s; or replace it: cql/replace-node -i dead=%s. If this run has begun, release its cluster first: plimsoll runbook cancel RUN --leave REASON", v.ring.starting(n.Name), n.Name)}}
 	}
 	if err := errors.Join(v.whole(ctx), v.agreed()); err != nil {
 		return f, err
@@ -157,7 +157,7 @@ func leave(ctx context.Context, r *ring, n cluster.Node, c action.Call, flags ..
 		}
 		if ordered == nil {
 			if gone := seen.gone(v, n); gone != "" {
-				return fmt.Errorf("node %s was leaving, and %s: it still owns its ranges. Start it, then plimsoll runbook resume RUN decommissions it again", n.Name, gone)
+				return fmt.Errorf("node %s was leaving, and %s: it still owns its ranges. Start it (%s), then plimsoll runbook resume RUN decommissions it again", n.Name, gone, r.starting(n.Name))
 			}
 			if is := seen.mode(ctx, v, n); is != "" && !leaves(is) { // DECOMMISSION_FAILED; NORMAL, if its server was restarted
 				c.Progress(-1, "it is "+is+", and is decommissioned again")
@@ -209,8 +209,8 @@ func died(ctx context.Context, n cluster.Node) bool {
 // diedBefore says that a node has not left, by the node that was asked: its server died, or hangs, before it had.
 func (v view) diedBefore(n cluster.Node, is engine.Member) error {
 	return &hint.PermanentError{Reason: fmt.Sprintf("node %s does not answer and has not left: %s still sees it as a member, %s, which owns its ranges", n.Name, v.node, named(is)),
-		Advice: fmt.Sprintf("start it, then plimsoll runbook resume RUN decommissions it again; if it does not start any more, replace it: cql/replace-node -i dead=%s. "+
-			"Before that, release its cluster: plimsoll runbook cancel RUN --leave REASON", n.Name)}
+		Advice: fmt.Sprintf("start it: %s; then plimsoll runbook resume RUN decommissions it again; if it does not start any more, replace it: cql/replace-node -i dead=%s. "+
+			"Before that, release its cluster: plimsoll runbook cancel RUN --leave REASON", v.ring.starting(n.Name), n.Name)}
 }
 
 // leaves tells by its mode whether a node leaves, or has left.
@@ -234,7 +234,7 @@ func unleft(err error) error {
 	// nodetool exits with 1 for this refusal, for a wrong argument and for a connection that it cannot open: its text alone tells them apart.
 	if strings.Contains(err.Error(), "Unsupported operation: ") {
 		return &hint.PermanentError{Reason: err.Error(),
-			Advice: "nothing was started. If there are not enough nodes, add one first, or lower the keyspace's replication and run cql/repair; if data is moving, wait until it is done; then plimsoll runbook resume RUN"}
+			Advice: "the node keeps its ranges, and serves them as before. If there are not enough nodes, add one first, or lower the keyspace's replication and run cql/repair; if data is moving, wait until it is done; then plimsoll runbook resume RUN"}
 	}
 	return fmt.Errorf("%w; until it has left, it serves its ranges as before. Its log names the cause: fix it, then plimsoll runbook resume RUN, which waits for a node that is still leaving and decommissions a failed one again", err)
 }

@@ -18,19 +18,37 @@ import (
 type diagnosis struct {
 	is     string // "" if nothing more is known than the two letters
 	advice string
+	locked bool // another runbook is advised, which the cluster's lock keeps out
 }
 
 // What to do about members that are not up and normal. Each begins with what is safe.
 const (
-	safe        = "nothing was started; keyspaces with three replicas in a data centre still serve LOCAL_QUORUM without one of them. "
-	ofNoCause   = "First bring these nodes to UN (up and normal), or replace one that will not come back with cql/replace-node"
+	safe        = "keyspaces with three replicas in a data centre still serve LOCAL_QUORUM without one of them. "
+	ofNoCause   = "First bring these nodes to UN (up and normal), or replace one that will not come back: "
 	ofMoving    = "A ring takes one change at a time: wait until it is done, then plimsoll runbook resume RUN"
-	ofStopped   = "Start it, then plimsoll runbook resume RUN; or replace it with cql/replace-node if it will not come back"
+	ofStopped   = "If it will not come back, replace it: "
+	unlocked    = ". If this run has begun, it has the cluster's lock: release it before that with plimsoll runbook cancel RUN --leave REASON"
 	ofHanging   = "Find out what it waits for (its disk, its memory, a paused host), let it continue or restart it, then plimsoll runbook resume RUN; the others' hints deliver what it missed, or run cql/repair if it was away for longer than they store hints (three hours)"
-	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, nodetool cleanup, other files; never its commit log), start it again, run cql/repair, then plimsoll runbook resume RUN; adding a node does not help before the others are cleaned up. To give it a larger disk, replace it with cql/replace-node"
+	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, nodetool cleanup, other files; never its commit log), start it again, run cql/repair, then plimsoll runbook resume RUN; adding a node does not help before the others are cleaned up. To give it a larger disk, replace it: "
 	ofNoClients = "Its log says why; nodetool enablegossip and enablebinary undo disablegossip and disablebinary, other causes need a restart"
-	seedAdvice  = " Members do not need a seed to run, and a node that starts tries the next seed in its list; only a node with no other seed (seed_provider) has to wait for it."
+	ofSeeds     = " is a seed: members do not need one to run, and a node that starts tries the next seed in its list; only a node with no other seed (seed_provider) has to wait for it"
 )
+
+// replacing is the runbook that puts another node in the place of one; "" is a member that Plimsoll does not know.
+func replacing(node string) string {
+	if node == "" {
+		return "cql/replace-node"
+	}
+	return "cql/replace-node -i dead=" + node
+}
+
+// starting says how a node's server is started beside a run, which has the cluster's lock.
+func (r *ring) starting(node string) string {
+	if r.cluster.Environment == cluster.Lab {
+		return "plimsoll lab start " + hint.Quoted(r.cluster.Name) + " --node " + node
+	}
+	return "on its machine, such as systemctl start cassandra"
+}
 
 // fullDisk is so little that a server cannot write any more: one segment of the commit log.
 const fullDisk = 32 << 20
@@ -47,15 +65,15 @@ func (r *ring) diagnose(ctx context.Context, m engine.Member) diagnosis {
 		return view{Ring: engine.Ring{Members: []engine.Member{m}}, ring: r}.member(n) != nil
 	})
 	if at < 0 {
-		return diagnosis{advice: ofNoCause}
+		return diagnosis{advice: ofNoCause + replacing(""), locked: true}
 	}
 	n := r.nodes[at]
 	if free, known := freeOn(ctx, n); known && free < fullDisk {
-		return diagnosis{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), ofFullDisk}
+		return diagnosis{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), ofFullDisk + replacing(n.Name), true}
 	}
 	if n.Server != nil {
 		if running, err := n.Server.Running(ctx); err == nil && !running {
-			return diagnosis{"its server is not running", ofStopped}
+			return diagnosis{"its server is not running", "Start the server of " + n.Name + ": " + r.starting(n.Name) + "; then plimsoll runbook resume RUN. " + ofStopped + replacing(n.Name), true}
 		}
 	}
 	return r.askedDirectly(ctx, n)
@@ -69,15 +87,15 @@ func (r *ring) askedDirectly(ctx context.Context, n cluster.Node) diagnosis {
 	conn, err := dialer.DialContext(ctx, "tcp", n.Target.Addresses[0])
 	if err != nil {
 		if ctx.Err() != nil {
-			return diagnosis{"nothing answers at " + n.Target.Addresses[0], ofHanging}
+			return diagnosis{"nothing answers at " + n.Target.Addresses[0], ofHanging, false}
 		}
-		return diagnosis{"its server accepts no clients", ofNoClients}
+		return diagnosis{"its server accepts no clients", ofNoClients, false}
 	}
 	_ = conn.Close()
 	if err := r.cluster.Answers(ctx, n.Name); err != nil && ctx.Err() != nil {
-		return diagnosis{"it accepts connections and does not answer: it hangs", ofHanging}
+		return diagnosis{"it accepts connections and does not answer: it hangs", ofHanging, false}
 	}
-	return diagnosis{advice: ofNoCause}
+	return diagnosis{advice: ofNoCause + replacing(n.Name), locked: true}
 }
 
 // refusal is that the ring is not healthy: who keeps it from being so, what is wrong with each as far as is known, what is
@@ -90,10 +108,11 @@ func (v view) refusal(ctx context.Context, unfit []engine.Member) *hint.Permanen
 // diagnoses are who is not fit with what is wrong with each, and what to do.
 func (v view) diagnoses(ctx context.Context, unfit []engine.Member) (said, advice string) {
 	var names, causes, todo []string
+	locked := false
 	seeds := v.seeds(ctx)
 	for _, m := range unfit {
 		names = append(names, named(m))
-		found := diagnosis{advice: ofNoCause}
+		found := diagnosis{advice: ofNoCause + replacing(""), locked: true}
 		if v.ring != nil {
 			found = v.ring.diagnose(ctx, m)
 		}
@@ -101,9 +120,9 @@ func (v view) diagnoses(ctx context.Context, unfit []engine.Member) (said, advic
 			causes = append(causes, host(m.Address)+": "+found.is)
 		}
 		if slices.Contains(seeds, host(m.Address)) && !m.Up {
-			causes = append(causes, host(m.Address)+" is a seed")
-			found.advice += "." + seedAdvice
+			causes = append(causes, host(m.Address)+ofSeeds)
 		}
+		locked = locked || found.locked
 		if !slices.Contains(todo, found.advice) {
 			todo = append(todo, found.advice)
 		}
@@ -112,7 +131,11 @@ func (v view) diagnoses(ctx context.Context, unfit []engine.Member) (said, advic
 	if len(causes) > 0 {
 		said += "; " + strings.Join(causes, "; ")
 	}
-	return said, strings.Join(todo, ". ")
+	advice = strings.Join(todo, ". ")
+	if locked {
+		advice += unlocked
+	}
+	return said, advice
 }
 
 // seeds are the addresses that the member which was asked would ask when it starts; none if it does not say.
@@ -155,7 +178,7 @@ func (v view) agreed() error {
 	}
 	return &hint.PermanentError{
 		Reason: reason,
-		Advice: "nothing was started, and tables that all members know serve as usual; do not change the schema until they agree. After a CREATE or ALTER that takes " +
+		Advice: "tables that all members know serve as usual; do not change the schema until they agree. After a CREATE or ALTER that takes " +
 			"seconds: then plimsoll runbook resume RUN. If they still disagree, check whether the member hangs or the others cannot reach it; then run nodetool resetlocalschema on it, or restart it",
 	}
 }

@@ -118,7 +118,7 @@ func left(ctx context.Context, n cluster.Node) error {
 		return nil
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("the server of node %s has left the ring (DECOMMISSIONED), but is still running", n.Name),
-		Advice: "nothing was started. Stop it and empty its data folder; then plimsoll runbook resume RUN"}
+		Advice: "stop it and empty its data folder; then plimsoll runbook resume RUN"}
 }
 
 // done tells whether the ring has a node as it should be.
@@ -200,7 +200,7 @@ func (j *join) launch(ctx context.Context, n cluster.Node, dead string) error {
 	if err != nil || running {
 		return err
 	}
-	if s, ok := n.Server.(cluster.Assignable); ok {
+	if s, ok := cluster.As[cluster.Assignable](n.Server); ok {
 		if err := equip(ctx, s, dead); err != nil {
 			return fmt.Errorf("set the join options of node %s: %w", n.Name, err)
 		}
@@ -208,7 +208,7 @@ func (j *join) launch(ctx context.Context, n cluster.Node, dead string) error {
 		return &hint.PermanentError{Reason: "Plimsoll does not know how to give node " + n.Name + " a setting for its first start",
 			Advice: "start it by hand with -D" + replaceSetting + "=" + dead + ", then plimsoll runbook resume RUN"}
 	}
-	if s, ok := n.Server.(cluster.Joining); ok {
+	if s, ok := cluster.As[cluster.Joining](n.Server); ok {
 		return s.Launch(ctx)
 	}
 	return n.Server.Start(ctx)
@@ -250,7 +250,7 @@ func byHand(n cluster.Node, dead string) error {
 		with += ", with -D" + replaceSetting + "=" + dead
 	}
 	return &hint.PermanentError{Reason: "Plimsoll does not know how to start the server of node " + n.Name,
-		Advice: "nothing was started. Start it by hand, with an empty data folder: " + with + ". When nodetool status shows it as UJ, plimsoll runbook resume RUN waits until it is UN"}
+		Advice: "start it by hand, with an empty data folder: " + with + ". When nodetool status shows it as UJ, plimsoll runbook resume RUN waits until it is UN"}
 }
 
 // follow waits until the ring has the node, and tells how much has been streamed.
@@ -330,7 +330,7 @@ func (j *join) restart(ctx context.Context, n cluster.Node, dead string) error {
 		}
 		return j.launch(ctx, n, dead)
 	}
-	if s, ok := n.Server.(cluster.Assignable); ok {
+	if s, ok := cluster.As[cluster.Assignable](n.Server); ok {
 		if err := equip(ctx, s, dead); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func asBefore(ctx context.Context, on *cluster.Cluster, n cluster.Node) error {
 	if err := n.Server.Stop(ctx); err != nil {
 		return err
 	}
-	if s, ok := n.Server.(cluster.Assignable); ok {
+	if s, ok := cluster.As[cluster.Assignable](n.Server); ok {
 		if err := unequip(ctx, s); err != nil {
 			return fmt.Errorf("remove the join options of node %s: %w", n.Name, err)
 		}

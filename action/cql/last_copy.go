@@ -28,7 +28,7 @@ func lastCopies(all []keyspace, dead, accepted string) error {
 	}
 	return &hint.PermanentError{
 		Reason: fmt.Sprintf("%s had the only replica of a part of %s, which would be lost", dead, strings.Join(names, ", ")),
-		Advice: "nothing was started. Start the dead node again if possible, and raise the replication (ALTER KEYSPACE, cql/repair) before it is replaced. " +
+		Advice: "start the dead node again if possible, and raise the replication (ALTER KEYSPACE, cql/repair) before it is replaced. " +
 			"Or name the keyspaces that may lose data: accept_loss=" + strings.Join(names, ","),
 	}
 }

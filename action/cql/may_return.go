@@ -125,7 +125,7 @@ func (m *mayReturn) look(ctx context.Context, on *cluster.Cluster) (is returning
 	}
 	v, err := r.view(ctx, was.Name)
 	if err != nil {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, errOtherTables) {
 			return is, err
 		}
 		is.doubt = fmt.Sprintf("no other node tells whether %s is still a member, and for how long deletions and hints are kept (%v): are you certain that it was neither removed nor replaced, and was away for less than gc_grace_seconds?", was.Name, err)

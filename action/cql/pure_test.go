@@ -2,11 +2,13 @@ package cql
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"plimsoll/cluster"
 	"plimsoll/engine"
+	"plimsoll/hint"
 )
 
 func TestARemovalThatLeavesTooFewReplicasIsRefused(t *testing.T) {
@@ -147,3 +149,51 @@ func TestAMemberIsFoundByAnyNameOfItsHost(t *testing.T) {
 		}
 	}
 }
+
+// seeded is a ring whose members tell their seeds.
+type seeded struct {
+	engine.Ringed
+	engine.Configurable
+}
+
+func (seeded) Setting(_ context.Context, name string) (string, error) {
+	return "{seeds=10.0.0.2}", nil
+}
+
+// What to do about members that are down is said once, of each by its name and with commands that can be typed: what is told of a seed is no
+// advice, so two nodes that differ in it, or two steps of which one asked another node, have the same.
+func TestAdviceAboutDeadMembersIsSaidOnce(t *testing.T) {
+	for environment, start := range map[string]string{cluster.Lab: "plimsoll lab start s --node ", cluster.Production: "on its machine, such as systemctl start cassandra"} {
+		on := &cluster.Cluster{Name: "s", Environment: environment}
+		var nodes []cluster.Node
+		members := []engine.Member{{Host: "a", Address: "10.0.0.1:9042", Part: engine.Normal, Up: true}}
+		for _, n := range []string{"2", "3"} {
+			nodes = append(nodes, cluster.Node{Name: "n" + n, Server: notRunning{}, Target: engine.Target{Addresses: []string{"10.0.0." + n + ":9042"}}})
+			members = append(members, engine.Member{Host: n, Address: "10.0.0." + n + ":9042", Part: engine.Normal})
+		}
+		advice := func(asked seeded, members ...engine.Member) string {
+			v := view{Ring: engine.Ring{Members: members}, ring: &ring{cluster: on, nodes: nodes}, db: asked}
+			var refusal *hint.PermanentError
+			if err := v.whole(t.Context()); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "10.0.0.2 is a seed: members do not need one to run") {
+				t.Fatalf("%v", err)
+			}
+			return refusal.Advice
+		}
+		if said := advice(seeded{}, members[:2]...); strings.Contains(said, "seed") || strings.Count(said, "If it will not come back") != 1 {
+			t.Errorf("%s: %s", environment, said)
+		}
+		said := advice(seeded{}, members...)
+		for _, want := range []string{"cql/replace-node -i dead=n2", "cql/replace-node -i dead=n3", start} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: %q does not say %s", environment, said, want)
+			}
+		}
+		if strings.Contains(said, "..") || strings.Contains(said, hint.FillIn) || strings.Count(said, safe) != 1 || strings.Count(said, unlocked) != 1 {
+			t.Errorf("%s: %s", environment, said)
+		}
+	}
+}
+
+type notRunning struct{ cluster.Server }
+
+func (notRunning) Running(context.Context) (bool, error) { return false, nil }

@@ -55,7 +55,7 @@ func away(all []keyspace, members []engine.Member, goes engine.Member, accepted 
 	names = slices.Compact(names)
 	return &hint.PermanentError{
 		Reason: "while the node is away " + strings.Join(texts, "; "),
-		Advice: "nothing was started. Reads and writes at LOCAL_QUORUM would fail until it is back. Raise the replication of each to 3 (ALTER KEYSPACE), on as many nodes, and run cql/repair. " +
+		Advice: "reads and writes at LOCAL_QUORUM would fail until it is back. Raise the replication of each to 3 (ALTER KEYSPACE), on as many nodes, and run cql/repair. " +
 			"Or name the keyspaces that may be unavailable for that time: accept_unavailable=" + strings.Join(names, ","),
 	}
 }

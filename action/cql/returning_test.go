@@ -20,6 +20,7 @@ type homecoming struct {
 	members []engine.Member
 	hints   []engine.Hint
 	lost    bool
+	scylla  bool // it has other tables
 	window  string
 	newest  time.Time // file of n2's; zero: none
 	clock   time.Time // of n2's machine
@@ -55,6 +56,9 @@ func (h *homecoming) Setting(_ context.Context, name string) (string, error) {
 func (h *homecoming) Ring(_ context.Context, asked string) (engine.Ring, error) {
 	if h.lost {
 		return engine.Ring{}, &engine.Error{Kind: engine.Unavailable, Lost: true, Text: "no node can be reached"}
+	}
+	if h.scylla {
+		return engine.Ring{}, fmt.Errorf("read the ring: %w", &engine.Error{Kind: engine.Missing, Code: "0x2200", Text: "unconfigured table gossip_info"})
 	}
 	return engine.Ring{Asked: asked, Members: h.members}, nil
 }
@@ -283,5 +287,54 @@ func TestAMemberHasReturnedWhenTheOthersSeeIt(t *testing.T) {
 		if err != nil || !strings.Contains(found.Reason, c.missing) || (found.State == action.Satisfied) != (c.missing == "") {
 			t.Errorf("%s: %s %q, %v; want %q", c.why, found.State, found.Reason, err, c.missing)
 		}
+	}
+}
+
+// ScyllaDB answers, and does not show its ring as Cassandra does: that is said before anything is done, and nothing waits for it for a day.
+func TestAServerWithOtherTablesIsRefused(t *testing.T) {
+	h := gone(t)
+	h.scylla = true
+	for _, task := range []action.Task{&mayReturn{Node: "n2", Stale: "no"}, &returned{Node: "n2"}, &mayRetire{Node: "n2", Accept: "no"}} {
+		_, err := task.Check(t.Context(), h.on())
+		refused(t, err, "system_views", "nodetool status")
+		_, err = task.Act(t.Context(), h.on(), action.Call{Progress: func(float64, string) {}})
+		refused(t, err, "system_views", "nodetool status")
+	}
+	_, err := (&whole{}).Check(t.Context(), h.on())
+	refused(t, err, "system_views", "nodetool status")
+}
+
+func TestAMemberIsNotRetired(t *testing.T) {
+	for _, c := range []struct {
+		why            string
+		change         func(*homecoming)
+		accept         string
+		reason, advice string
+		asks           string
+	}{
+		{why: "down, and a member", accept: "no", reason: "node n2 is still a member of the ring, 10.0.0.2 (DN)", advice: "cql/remove-node -i node=n2"},
+		{why: "up, and a member", accept: "no", change: func(h *homecoming) { h.members[1].Up = true }, reason: "10.0.0.2 (UN)", advice: "accept_member=yes"},
+		{why: "accepted", accept: "yes"},
+		{why: "it has left", accept: "no", change: func(h *homecoming) { h.members = h.members[:1] }},
+		{why: "nobody answers", accept: "no", change: func(h *homecoming) { h.lost = true }, asks: "no node tells whether n2 is still a member"},
+	} {
+		h := gone(t)
+		if c.change != nil {
+			c.change(h)
+		}
+		task := mayRetire{Node: "n2", Accept: c.accept}
+		found, err := task.Check(t.Context(), h.on())
+		_, actErr := task.Act(t.Context(), h.on(), action.Call{})
+		if c.reason != "" {
+			refused(t, err, c.reason, c.advice)
+			refused(t, actErr, c.reason, c.advice)
+			continue
+		}
+		if asks := task.ApprovalReason(found); err != nil || actErr != nil || (asks == "") != (c.asks == "") || !strings.Contains(asks, c.asks) {
+			t.Errorf("%s: %v, %v, asks a person %q; want %q", c.why, err, actErr, asks, c.asks)
+		}
+	}
+	if (&mayRetire{Node: "n2", Accept: "perhaps"}).Validate() == nil {
+		t.Error("accept_member: perhaps is taken")
 	}
 }

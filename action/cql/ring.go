@@ -144,8 +144,16 @@ func (r *ring) viewOf(ctx context.Context, n cluster.Node) (view, error) {
 		return view{}, &hint.PermanentError{Reason: r.cluster.Name + " is not a ring", Advice: "these actions are for Cassandra and ScyllaDB"}
 	}
 	seen, err := ringed.Ring(limited, n.Target.Addresses[0])
+	if engine.ClassOf(err) == engine.Missing {
+		err = &hint.PermanentError{Reason: fmt.Sprintf("it lacks the tables in which Cassandra 4.0 and later show their ring (system_views), as ScyllaDB does: %v", err), Advice: ofOtherTables, Err: errOtherTables}
+	}
 	return view{seen, r, ringed, n.Name}, err
 }
+
+// errOtherTables is the cause when a server answers, but does not show its ring as Cassandra does.
+var errOtherTables = errors.New("another kind of server")
+
+const ofOtherTables = "nothing was started. Plimsoll cannot look at the ring of such a server, nor see hints: use a runbook without the steps that do (plimsoll runbook show NAME prints this one), look at the ring yourself before and after it (nodetool status), and repair the node (nodetool repair)"
 
 // idleTime is how long a node may take to answer of which its machine does not say that it runs.
 const idleTime = 2 * time.Second
@@ -183,9 +191,7 @@ func serves(ctx context.Context, n cluster.Node) bool {
 }
 
 func frozen(ctx context.Context, n cluster.Node) bool {
-	if b, ok := n.Server.(interface {
-		Frozen(ctx context.Context) (bool, error)
-	}); ok {
+	if b, ok := cluster.As[cluster.Freezable](n.Server); ok {
 		frozen, err := b.Frozen(ctx)
 		return err != nil || frozen
 	}

@@ -40,7 +40,7 @@ func (s *setting) server(ctx context.Context, on *cluster.Cluster) (cluster.Assi
 	if err != nil {
 		return nil, nil, err
 	}
-	server, ok := n.Server.(cluster.Assignable)
+	server, ok := cluster.As[cluster.Assignable](n.Server)
 	if !ok {
 		return nil, nil, &hint.PermanentError{Reason: "Plimsoll does not know how to change the configuration of node " + n.Name,
 			Advice: "change it with your configuration management, in a step that uses command, before cql.drain and the restart"}
@@ -86,7 +86,7 @@ func (s *setting) fits(ctx context.Context, on *cluster.Cluster) error {
 	if why == "" {
 		return nil
 	}
-	return &hint.PermanentError{Reason: why, Advice: "nothing was started. Settings are named and written as in cassandra.yaml of this version; system_views.settings lists them"}
+	return &hint.PermanentError{Reason: why, Advice: "settings are named and written as in cassandra.yaml of this version; system_views.settings lists them"}
 }
 
 func (s *setting) Act(ctx context.Context, on *cluster.Cluster, _ action.Call) (action.Facts, error) {

@@ -19,7 +19,7 @@ func holds(ctx context.Context, n cluster.Node, data int64) error {
 	if wants := data + data/10; known && free < wants {
 		return &hint.PermanentError{
 			Reason: fmt.Sprintf("node %s has %s free for %s, but would receive about %s", n.Name, megabytes(free), n.Data, megabytes(data)),
-			Advice: "nothing was started. A node whose disk fills up while it receives data stops, and the ring serves as before with what it had; " +
+			Advice: "a node whose disk fills up while it receives data stops, and the ring serves as before with what it had; " +
 				"give it a larger disk or free some of it (nodetool clearsnapshot, cql/cleanup); then plimsoll runbook resume RUN",
 		}
 	}

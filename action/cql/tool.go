@@ -69,7 +69,7 @@ func (v view) orderly(ctx context.Context, n cluster.Node) error {
 		other = host(m.Address)
 	}
 	return &hint.PermanentError{Reason: fmt.Sprintf("nodetool on the machine of node %s controls another server: host id %s, %s; %s is %s", n.Name, found, other, n.Name, is.Host),
-		Advice: "nothing was started. nodetool connects to JMX's usual port; remove machine: local from the other nodes, and run the command for this node by hand: nodetool -p PORT"}
+		Advice: "nodetool connects to JMX's usual port; remove machine: local from the other nodes, and run the command for this node by hand: nodetool -p PORT"}
 }
 
 // identity is the host id of the server that nodetool works.

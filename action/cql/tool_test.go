@@ -42,7 +42,7 @@ func TestNodetoolMustWorkTheNodeThatIsMeant(t *testing.T) {
 	n := s.node(false)
 	n.Loose = true
 	_, err := (&decommission{Node: "n2"}).Check(t.Context(), s.on(n))
-	refused(t, err, "controls another server: host id a, 10.0.0.1; n2 is b", "nothing was started")
+	refused(t, err, "controls another server: host id a, 10.0.0.1; n2 is b", "nodetool connects to JMX's usual port")
 }
 
 // That the inventory lists one node does not mean that the ring has no other.

@@ -26,6 +26,6 @@ func (v view) strangers(ctx context.Context, but ...string) error {
 // stranger refuses a node that the ring does not have: to restart it could have it join.
 func stranger(n cluster.Node) *hint.PermanentError {
 	return &hint.PermanentError{Reason: fmt.Sprintf("node %s is not a member of the ring", n.Name),
-		Advice: "nothing was started. A change that did not finish may have left it: plimsoll runbook status shows such a run, and how to undo it; if there is none, cql/remove-node -i node=" + n.Name +
+		Advice: "a change that did not finish may have left it: plimsoll runbook status shows such a run, and how to undo it; if there is none, cql/remove-node -i node=" + n.Name +
 			" removes it in a lab; in the inventory, delete it or mark it spare: true"}
 }

@@ -221,6 +221,14 @@ func giveLocksBack(ctx context.Context, r *runner) error {
 		return nil
 	}
 	stays := func(name string, why error) error {
+		if r.held.Claimed(name) && !journal.HadClaim(r.state, name) { // it was stored a moment ago
+			if err := r.write(journal.Event{Kind: journal.Said, Claimed: true, Cluster: name}); err != nil {
+				return err
+			}
+		}
+		if !journal.HadClaim(r.state, name) {
+			return r.write(journal.Event{Kind: journal.Said, Cluster: name, Reason: fmt.Sprintf("%s: cluster %s: %s", neverClaimed, name, journal.OneLine(why))})
+		}
 		return r.write(journal.Event{Kind: journal.Said, Claim: true, Cluster: name, Reason: fmt.Sprintf("%s, which removes it, or until plimsoll runbook resume %s does: cluster %s: %s",
 			claimStays, r.journal.Run(), name, journal.OneLine(why))})
 	}
@@ -239,6 +247,9 @@ func giveLocksBack(ctx context.Context, r *runner) error {
 
 // claimStays is what a run says of a claim that it could not take back, as its cluster did not answer.
 const claimStays = "the claim stays in the cluster until the next run from this machine"
+
+// neverClaimed is what a run says instead where its claim is not known to have been stored: the cluster is released.
+const neverClaimed = "the cluster never confirmed that it has the claim of this run, and does not answer now; if the claim is there, the next run from this machine removes it"
 
 // unclaim takes the run's own claim from a cluster, if it is still there. It may be of a later epoch than the journal tells: a
 // process that died when it had taken the cluster wrote nothing of it.

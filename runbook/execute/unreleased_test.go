@@ -120,7 +120,7 @@ func TestOnlyTheClusterThatKeepsItsClaimIsTold(t *testing.T) {
 	}
 }
 
-// A claim that its cluster never took, as it never answered, stays nowhere: there is nothing to release.
+// A claim that its cluster never took, as it never answered, stays nowhere: there is nothing to release, and nobody says that it stays.
 func TestAClaimThatWasNeverStoredIsNotToldToStay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -129,6 +129,10 @@ func TestAClaimThatWasNeverStoredIsNotToldToStay(t *testing.T) {
 	run := b.begin(Request{Book: b.parse(threeSteps)})
 	if st := b.runSession(run, journal.Command{Do: "run"}); st.Outcome != journal.RunDone {
 		t.Fatal(st.Outcome)
+	}
+	said := b.events(run, journal.Said)
+	if len(said) != 1 || said[0].Claim || said[0].Cluster != "lab1" || !strings.HasPrefix(said[0].Reason, neverClaimed) {
+		t.Errorf("said %+v", said)
 	}
 	if all, err := Unreleased(t.Context(), b.Service, run, b.stateOf(run)); err != nil || len(all) > 0 {
 		t.Errorf("%v, %v", all, err)

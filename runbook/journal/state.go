@@ -362,7 +362,10 @@ func noteClaimed(s *State, taken map[string]int64, not map[string]string) {
 	}
 }
 
-// LeavesClaim tells whether the run has left its claim in a cluster: it could not be removed, and had been stored, be it in an earlier session.
+// HadClaim tells whether a cluster is known to have stored the claim of a run, be it in an earlier session.
+func HadClaim(s *State, name string) bool { return s.Unclaimed[name] == "" || s.Claimed[name] }
+
+// LeavesClaim tells whether the run has left its claim in a cluster: it could not be removed, and had been stored.
 func LeavesClaim(s *State, name string) bool {
-	return slices.Contains(s.ClaimStays, name) && (s.Unclaimed[name] == "" || s.Claimed[name])
+	return slices.Contains(s.ClaimStays, name) && HadClaim(s, name)
 }

@@ -133,12 +133,13 @@ func tellCancelled(c console.Streams, run string, st *journal.State) {
 	if st.Book.Lock != runbook.LockCluster {
 		return
 	}
-	name := st.Header.Cluster
-	if journal.LeavesClaim(st, name) {
-		fmt.Fprintf(c.Err, "cluster %s is not released yet: plimsoll runbook resume %s releases it when it answers, and so does the next run from this machine\n", name, run)
-		return
+	for _, name := range st.Header.AllClusters() {
+		if journal.LeavesClaim(st, name) {
+			fmt.Fprintf(c.Err, "cluster %s is not released yet: plimsoll runbook resume %s releases it when it answers, and so does the next run from this machine\n", name, run)
+			continue
+		}
+		fmt.Fprintf(c.Err, "cluster %s is released\n", name)
 	}
-	fmt.Fprintf(c.Err, "cluster %s is released\n", name)
 }
 
 // giveBack gives back what a run that has ended still holds, as its process died before it could.

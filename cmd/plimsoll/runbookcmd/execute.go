@@ -354,7 +354,21 @@ func (e runError) Hint() string {
 	if e.asks() { // its advice is to look, and to resume
 		return advice + fmt.Sprintf("or %s. What was done stays done%s", back, staysLocked(e.state, ", and ", ""))
 	}
-	return advice + fmt.Sprintf("what was done stays done%s: fix the cause, then plimsoll runbook resume %s; or %s", staysLocked(e.state, ", and ", ""), e.run, back)
+	return advice + fmt.Sprintf("%s%s: fix the cause, then plimsoll runbook resume %s; or %s", e.stands(), staysLocked(e.state, ", and ", ""), e.run, back)
+}
+
+// stands says what is so now: whether the step that failed was ever begun, only its run knows.
+func (e runError) stands() string {
+	begun := func(i *journal.Step) bool { return i.Begun > 0 || i.Intent > 0 || i.Open }
+	if !slices.ContainsFunc(e.state.Items, begun) {
+		return journal.NothingChanged
+	}
+	for _, i := range e.state.Items {
+		if i.Phase == journal.StepFailed && !begun(i) {
+			return "step " + i.Key + " was not begun, and what was done before stays done"
+		}
+	}
+	return "what was done stays done"
 }
 
 // staysLocked says that a run which has not ended keeps its cluster; nothing of a runbook that takes no lock.

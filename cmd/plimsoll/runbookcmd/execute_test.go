@@ -197,6 +197,38 @@ func TestACancellationSaysWhatItFoundAndWhatRemains(t *testing.T) {
 	}
 }
 
+// Each cluster of a run is released, or is not, and no more than one of these is said of it: one that never confirmed the claim has none of it.
+func TestACancellationSaysOfEachClusterWhetherItIsReleased(t *testing.T) {
+	var errs bytes.Buffer
+	tellCancelled(console.Streams{Err: &errs}, "move-1", &journal.State{
+		Header: journal.Header{Cluster: "shop", Clusters: []string{"old", "shop", "silent"}}, Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: journal.RunCancelled,
+		ClaimStays: []string{"old", "silent"}, Unclaimed: map[string]string{"silent": "it does not answer"},
+	})
+	const want = "cluster old is not released yet: plimsoll runbook resume move-1 releases it when it answers, and so does the next run from this machine\n" +
+		"cluster shop is released\ncluster silent is released\n"
+	if errs.String() != want {
+		t.Errorf("said %q, want %q", errs.String(), want)
+	}
+}
+
+// That nothing was changed, or that a step was not begun, is said by its run alone, and only where it is so: a step that was begun and is refused
+// when it is tried again has changed something.
+func TestAFailureSaysWhetherItsStepWasBegun(t *testing.T) {
+	step := func(key string, phase journal.Phase, begun int) *journal.Step {
+		return &journal.Step{Key: key, Phase: phase, Begun: begun, Step: &runbook.Step{ID: key}}
+	}
+	for want, items := range map[string][]*journal.Step{
+		"nothing was changed, and the cluster stays locked:":                                          {step("whole", journal.StepFailed, 0), step("join", journal.StepWaiting, 0)},
+		"step join was not begun, and what was done before stays done, and the cluster stays locked:": {step("create", journal.StepDone, 3), step("join", journal.StepFailed, 0)},
+		"what was done stays done, and the cluster stays locked:":                                     {step("create", journal.StepDone, 3), step("join", journal.StepFailed, 9)},
+	} {
+		said := runError{"add-1", &journal.State{Book: &runbook.Runbook{Lock: runbook.LockCluster}, Outcome: journal.RunFailed, Items: items}}.Hint()
+		if !strings.HasPrefix(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+}
+
 // Of a server that a step left out is said there what is to be done about it: not a second time as what comes next.
 func TestWhatComesNextIsNotSaidTwice(t *testing.T) {
 	picked := &journal.Step{Key: "pick", Phase: journal.StepDone, Output: action.Facts{action.Next: "when n1 is back", action.NextFor: "n1"}}

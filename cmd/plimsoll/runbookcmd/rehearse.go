@@ -83,6 +83,11 @@ func rehearse(ctx context.Context, c console.Streams, d *runs.Service, name stri
 	if p.Gate.Missing {
 		return o.gateRefusal(p, name)
 	}
+	if o.trial == "" && !o.clone.use {
+		if err := o.unready(name, p); err != nil {
+			return err
+		}
+	}
 	if err := o.planRefusal(p.Header.Plan.Trouble(), name); err != nil {
 		return err
 	}

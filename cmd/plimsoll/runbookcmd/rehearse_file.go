@@ -79,6 +79,15 @@ func writeRehearsal(ctx context.Context, c console.Streams, d *runs.Service, nam
 	return file, nil
 }
 
+// unready refuses a runbook that works on disks of which no lab can have the like by itself.
+func (o rehearseOptions) unready(name string, p *execute.Prepared) error {
+	book, err := runs.ReadRunbook(name)
+	if err != nil {
+		return err
+	}
+	return rehearsal.Plan{Book: book, Path: name, Command: "plimsoll runbook rehearse " + hint.Quoted(name) + o.asTyped(), Prepared: p, Products: labProducts()}.Unready()
+}
+
 // writeNew writes a file; one that was there and is another is kept beside it. Of nothing it writes nothing.
 func writeNew(c console.Streams, file string, data []byte) error {
 	if data == nil {
