@@ -43,6 +43,9 @@ type Traits struct {
 	// it was when it is done again. It is cut off when a guardrail is breached or a person interrupts; any other act may end.
 	// It is Repeatable too.
 	Interruptible bool
+	// UndoTakes is what the undo of an act takes from those who use the cluster, as the end of "undoing it …", which is told before a run is
+	// undone; "": nothing.
+	UndoTakes string
 }
 
 // Effect says whether what an act did can be undone.
@@ -69,12 +72,6 @@ type Verifier interface {
 // something.
 type Undoer interface {
 	Undo(ctx context.Context, on *cluster.Cluster, c Call) error
-}
-
-// UndoWarner is a task whose undo takes something from those who use the cluster.
-type UndoWarner interface {
-	// UndoWarning says what the undo of an act takes from them, as the end of "undoing it …"; it is told before a run is undone.
-	UndoWarning() string
 }
 
 // InFlightWaiter is a task whose act may go on by itself when the Plimsoll that began it has died or was cut off from it: a command,

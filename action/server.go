@@ -86,12 +86,13 @@ type Start struct {
 func NewStart(node string) *Start { return &Start{onServer{node}} }
 
 var (
-	_ Undoer     = (*Start)(nil)
-	_ UndoWarner = (*Start)(nil)
-	_ Verifier   = (*Start)(nil)
+	_ Undoer   = (*Start)(nil)
+	_ Verifier = (*Start)(nil)
 )
 
-func (s *Start) Traits() Traits { return Traits{Effect: Reversible, Repeatable: true} }
+func (s *Start) Traits() Traits {
+	return Traits{Effect: Reversible, Repeatable: true, UndoTakes: "stops the server of node " + s.Node}
+}
 
 // otherPrimaryFact is the fact of who took the writes of the cluster while the server was stopped.
 const otherPrimaryFact = "primary_meanwhile"
@@ -141,9 +142,6 @@ func (s *Start) Undo(ctx context.Context, on *cluster.Cluster, c Call) error {
 	}
 	return server.Stop(ctx)
 }
-
-// UndoWarning says that the server is stopped.
-func (s *Start) UndoWarning() string { return "stops the server of node " + s.Node }
 
 // Verify finds that it runs and answers.
 func (s *Start) Verify(ctx context.Context, on *cluster.Cluster, _ Facts) error {

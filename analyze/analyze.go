@@ -10,7 +10,7 @@ import (
 	"plimsoll/series"
 )
 
-// Second is one second of one stretch of a trial, of one operation or of all together.
+// Second is one second of one period of a trial, of one operation or of all together.
 type Second struct {
 	Start  time.Time
 	Length time.Duration

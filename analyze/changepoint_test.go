@@ -77,7 +77,7 @@ func TestImpactOfSlownessAlone(t *testing.T) {
 		return second(times...)
 	}
 	rng := newRand()
-	stretch := func(from time.Time, levels ...float64) (out []Second) {
+	period := func(from time.Time, levels ...float64) (out []Second) {
 		for i, level := range levels {
 			s := slow(time.Duration(level * float64(time.Millisecond)))
 			s.Start = from.Add(time.Duration(i) * time.Second)
@@ -85,8 +85,8 @@ func TestImpactOfSlownessAlone(t *testing.T) {
 		}
 		return out
 	}
-	baseline := stretch(epoch, noisy(rng, 60, 10, 0.1, 0.3)...)
-	during := stretch(epoch.Add(time.Minute), slices.Concat(noisy(rng, 12, 10, 0.1, 0.3), noisy(rng, 20, 40, 0.1, 0.3), noisy(rng, 40, 10, 0.1, 0.3))...)
+	baseline := period(epoch, noisy(rng, 60, 10, 0.1, 0.3)...)
+	during := period(epoch.Add(time.Minute), slices.Concat(noisy(rng, 12, 10, 0.1, 0.3), noisy(rng, 20, 40, 0.1, 0.3), noisy(rng, 40, 10, 0.1, 0.3))...)
 	got := ImpactOf(baseline, during, Options{})
 	if !got.Onset.Equal(during[12].Start) || !got.Recovered.Equal(during[32].Start) {
 		t.Errorf("from %v to %v", got.Onset, got.Recovered)

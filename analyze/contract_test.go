@@ -98,7 +98,7 @@ func TestEffectiveSizeSeesCorrelation(t *testing.T) {
 	}
 	for _, correlation := range []float64{0, 0.6, 0.8} {
 		want := 4096 * (1 - correlation) / (1 + correlation) // of an AR(1) process
-		if got := EffectiveSize(series(correlation)); got < want*0.6 || got > want*1.6 {
+		if got := effectiveSize(series(correlation)); got < want*0.6 || got > want*1.6 {
 			t.Errorf("correlation %v: %v, theory %v", correlation, got, want)
 		}
 	}

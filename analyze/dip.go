@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Dip is one stretch in which the service was worse than in its baseline.
+// Dip is one period in which the service was worse than in its baseline.
 type Dip struct {
 	Onset     time.Time     `json:"onset"`
 	Recovered time.Time     `json:"recovered"`       // zero: not within the data
@@ -26,8 +26,8 @@ const breath = 3
 // fewest is how many seconds an interval needs: of fewer it would say how alike they happened to be.
 const fewest = 3
 
-// DipsOf dates every stretch of lower throughput or longer response times from the beginning of a disturbance on, in the order
-// of time. Stretches with less than three good seconds between them are one. An onset is the beginning of a second: the harm
+// DipsOf dates every period of lower throughput or longer response times from the beginning of a disturbance on, in the order
+// of time. Periods with less than three good seconds between them are one. An onset is the beginning of a second: the harm
 // began in that second, or late in the one before.
 func DipsOf(baseline, during []Second, o Options) []Dip {
 	baseline, during = fullSeconds(baseline), fullSeconds(during)

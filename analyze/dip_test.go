@@ -9,7 +9,7 @@ import (
 	"plimsoll/series"
 )
 
-// Two dips of a fifth, and one stretch of slow responses at full throughput, each dated within a second of the truth, in a
+// Two dips of a fifth, and one period of slow responses at full throughput, each dated within a second of the truth, in a
 // service whose seconds vary and are correlated.
 func TestDipsAreDatedOneByOne(t *testing.T) {
 	t.Logf("seed %d", testSeed)

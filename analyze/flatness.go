@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// flatness is what a stretch of a series shows, and in words why it is not flat.
+// flatness is what a period of a series shows, and in words why it is not flat.
 type flatness struct {
 	state state
 	why   string
@@ -17,7 +17,7 @@ type state int
 
 const (
 	flat    state = iota
-	unclear       // a longer stretch would tell
+	unclear       // a longer period would tell
 	jumping
 	sloping
 )

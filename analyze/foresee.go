@@ -11,12 +11,12 @@ type Design struct {
 	Rounds  int
 }
 
-// Foresee estimates, from a stretch of steady seconds, half the width of the interval that a trial of this design will have around the
-// ratio of two quantities, as a share: a difference that is smaller cannot be told from none. NaN where the stretch has no value.
+// Foresee estimates, from a period of steady seconds, half the width of the interval that a trial of this design will have around the
+// ratio of two quantities, as a share: a difference that is smaller cannot be told from none. NaN where the period has no value.
 //
-// It is the standard error of the stretch, by the same block bootstrap that judges, made smaller by the root of how many times longer
+// It is the standard error of the period, by the same block bootstrap that judges, made smaller by the root of how many times longer
 // will be measured, times √2 for two quantities, with Student's quantile for the trial's own degrees of freedom. Rounds are taken to
-// differ by what their seconds explain: where they differ by more, which one stretch cannot show, the interval is wider.
+// differ by what their seconds explain: where they differ by more, which one period cannot show, the interval is wider.
 func Foresee(steady []Second, s Statistic, d Design, o Options) (share float64) {
 	o = o.withDefaults()
 	e := measure([]Quantity{{Rounds: [][]Second{steady}, Statistic: s}}, func(v []float64) float64 { return v[0] }, true, o)

@@ -9,7 +9,7 @@ import (
 const (
 	leastLoss     = 0.05 // of the baseline's throughput
 	leastSlowdown = 0.20 // of its p99 response time
-	leastSum      = 0.10 // of either, over the seconds of the stretch: a single second must lose a tenth
+	leastSum      = 0.10 // of either, over the seconds of the period: a single second must lose a tenth
 	leastErrors   = 0.01 // of what was scheduled in a second, beyond what fails in the baseline
 )
 
@@ -25,7 +25,7 @@ func (h harm) any() []bool {
 	return all
 }
 
-// harmed tells for each second whether it lies in a stretch, bounded by change points, in which throughput is lower or the
+// harmed tells for each second whether it lies in a period, bounded by change points, in which throughput is lower or the
 // p99 response time longer than in the baseline, or has more errors than the baseline's share of them explains.
 func harmed(baseline, seconds []Second) harm {
 	h := harm{make(marks, len(seconds)), make(marks, len(seconds)), make(marks, len(seconds))}

@@ -25,7 +25,7 @@ type Impact struct {
 	Usual        bool          `json:"usual,omitempty"` // throughput did not fall: its worst second is one as they are in the baseline
 	Open         bool          `json:"open,omitempty"`  // operations arrived at a rate, and those lost are counted
 	Took         time.Duration `json:"took_ns"`         // onset to recovered
-	// Spells are all stretches in which it was felt; Onset, Recovered and Took are those of the first, and what is counted or
+	// Spells are all periods in which it was felt; Onset, Recovered and Took are those of the first, and what is counted or
 	// compared is of all of them.
 	Spells []Spell `json:"spells,omitempty"`
 }
@@ -34,7 +34,7 @@ type Impact struct {
 const settled = 10 * time.Second
 
 // ImpactOf sees what happened from the beginning of a disturbance on, its aftermath included, against the baseline before.
-// Harm begins with the first stretch of lower throughput, longer response times or more errors, and is over when none follows for ten
+// Harm begins with the first period of lower throughput, longer response times or more errors, and is over when none follows for ten
 // seconds, or for what is left of the data; it may come again. Operations are lost in between: what the baseline would have
 // completed minus what was completed, so that what is delayed and caught up with is not lost; nothing is where the throughput did
 // not fall.
@@ -154,7 +154,7 @@ func fullSeconds(seconds []Second) []Second {
 
 func throughput(s Second) float64 { return float64(s.Completed()) / s.Length.Seconds() }
 
-// nextSpell returns the first stretch of harm, with the pauses in it that are too short to count as recovery.
+// nextSpell returns the first period of harm, with the pauses in it that are too short to count as recovery.
 func nextSpell(harmed []bool) (from, to int, found bool) {
 	from = slices.Index(harmed, true)
 	if from < 0 {

@@ -2,7 +2,7 @@ package analyze
 
 import "time"
 
-// Spell is a stretch of time from the first harm of a disturbance until nothing was wrong for ten seconds. What is said of a
+// Spell is a period from the first harm of a disturbance until nothing was wrong for ten seconds. What is said of a
 // disturbance comes from its spells alone, so that no two sentences can disagree.
 type Spell struct {
 	From       time.Time     `json:"from"`
@@ -25,7 +25,7 @@ type Course struct {
 // Over tells whether all was as before within the data.
 func (s Spell) Over() bool { return !s.To.IsZero() }
 
-// spells dates all stretches of harm.
+// spells dates all periods of harm.
 func spells(h harm, seconds []Second) []Spell {
 	var out []Spell
 	any := h.any()

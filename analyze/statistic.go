@@ -2,7 +2,7 @@ package analyze
 
 import "math"
 
-// Statistic is a metric of a stretch of seconds, whatever their order: throughput, a percentile of the merged response
+// Statistic is a metric of a period of seconds, whatever their order: throughput, a percentile of the merged response
 // times, the share of errors.
 type Statistic interface {
 	// Sample readies seconds for being valued many times.

@@ -79,7 +79,7 @@ func (s *Steady) Steady() bool { return s.why == "" }
 // Why says what is not flat yet: "throughput still rises 3 %/min". It is empty when the service is steady.
 func (s *Steady) Why() string { return s.why }
 
-// judge looks back over longer and longer stretches until one is clear.
+// judge looks back over longer and longer periods until one is clear.
 func (s *Steady) judge() {
 	shortest, seen := int(s.options.Window/time.Second), len(s.throughput)
 	if seen < shortest {

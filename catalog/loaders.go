@@ -73,7 +73,7 @@ func OpenJob(ctx context.Context, j loader.Job, part workload.Part) (loader.Sour
 	if err != nil {
 		return loader.Source{}, err
 	}
-	divisible, ok := w.(workload.Divisible)
+	divisible, ok := w.(workload.Tables)
 	if !ok {
 		return loader.Source{}, fmt.Errorf("only one process can issue the workload %s", w.Name())
 	}

@@ -44,9 +44,9 @@ type session struct {
 
 // sessionStart is what a session begins with; it is kept by the library.
 type sessionStart struct {
-	Run   string
-	Stint int
-	Data  string
+	Run     string
+	Session int `json:"Stint"` // its name in stores that exist
+	Data    string
 }
 
 // Execute takes the right to execute runs on this state folder, ErrBusy if another process has it, and continues those
@@ -147,7 +147,7 @@ func (e *Executor) begin(ctx context.Context, run string, data json.RawMessage) 
 	}
 	s := &session{done: make(chan struct{})}
 	e.sessions[run] = s
-	handle, err := dbos.RunWorkflow(e.runtime, e.execute, sessionStart{Run: run, Stint: n, Data: string(data)}, dbos.WithWorkflowID(sessionID(run, n)))
+	handle, err := dbos.RunWorkflow(e.runtime, e.execute, sessionStart{Run: run, Session: n, Data: string(data)}, dbos.WithWorkflowID(sessionID(run, n)))
 	if err != nil {
 		s.err = err
 		close(s.done)

@@ -27,12 +27,12 @@ const stepName = "entry"
 
 // openJournal reads what earlier sessions wrote and what this one had written before it was interrupted.
 func (e *Executor) openJournal(runtime dbos.Context, o sessionStart) (*Journal, error) {
-	j := &Journal{run: o.Run, session: o.Stint, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
-	earlier, err := sessionEntries(runtime, e.store, o.Run, 1, o.Stint-1)
+	j := &Journal{run: o.Run, session: o.Session, order: json.RawMessage(o.Data), runtime: runtime, store: e.store, drain: e.drain}
+	earlier, err := sessionEntries(runtime, e.store, o.Run, 1, o.Session-1)
 	if err != nil {
 		return nil, err
 	}
-	own, err := sessionEntries(runtime, e.store, o.Run, o.Stint, o.Stint)
+	own, err := sessionEntries(runtime, e.store, o.Run, o.Session, o.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,10 @@ type Target struct {
 	Options   map[string]string // the engine's own, for example tls=required, consistency=LOCAL_QUORUM
 	Timeout   time.Duration     // to connect; 0: 5 s
 	IfDown    string            // what a person is told to do where nothing listens there; may be empty
+
+	// OwnDefaults makes all sessions such as who changes servers needs them, whatever a person set as the server's defaults: they are given all
+	// rows, and commit what they write. Where sessions take no settings from the server it means nothing.
+	OwnDefaults bool
 }
 
 // Advised is an error of connecting to the target, with what to do if nothing listens there.

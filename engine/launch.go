@@ -45,13 +45,8 @@ type Launcher interface {
 type Cloner interface {
 	// Clone makes the data folder of to from that of from, which is stopped.
 	Clone(ctx context.Context, m infra.Machine, from, to Node) error
-}
-
-// Templated is a Cloner whose empty data folders are all alike, so that one is made once and copied. Without it, each is made by Init.
-type Templated interface {
-	Cloner
-	// Template names all that the node's empty data folder depends on, as the name of a folder; "" if it depends on settings of which
-	// there are too many for one of each to be kept. Two nodes with one name may begin with copies of the same folder.
+	// Template names all that the node's empty data folder depends on, as the name of a folder; "" if Init makes each anew, because it depends
+	// on settings of which there are too many for one of each to be kept. Two nodes with one name may begin with copies of the same folder.
 	Template(n Node) string
 }
 
@@ -124,11 +119,6 @@ func LastLife(log string) string {
 	return life
 }
 
-// Meshed is a Launcher whose servers listen at more ports of their address than that of their clients: for one another, and for tools.
-type Meshed interface {
-	PeerPorts(n Node) []int
-}
-
 // SettingsChecker is a Launcher whose servers can be asked whether they take some settings, without one being started.
 type SettingsChecker interface {
 	// CheckSettings refuses the first setting of some nodes, of one distribution that is there, that its server does not have, cannot set so, or
@@ -170,4 +160,6 @@ func (r Rounded) String() string {
 type Tooled interface {
 	// Tool is the command that has it do something with a node that runs.
 	Tool(n Node, args ...string) infra.Command
+	// PeerPorts are those at which a node listens for the others and for the tool, beside that of its clients.
+	PeerPorts(n Node) []int
 }

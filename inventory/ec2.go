@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,12 +105,4 @@ func (c Cluster) InstanceOf(n Node) (EC2, bool) {
 // OnEC2 are the nodes whose machines are instances of EC2.
 func (c Cluster) OnEC2() []Node {
 	return slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { _, is := c.InstanceOf(n); return !is })
-}
-
-// Ref is how messages call a volume: its id, or its tags.
-func (v Volume) Ref() string {
-	if v.ID != "" {
-		return v.ID
-	}
-	return fmt.Sprint(EC2{Tags: v.Tags})
 }

@@ -108,8 +108,8 @@ func (h *host) boot(ctx context.Context, n engine.Node) error {
 	}
 	h.set(m)
 	ports := []int{n.Port}
-	if more, ok := h.launcher.(engine.Meshed); ok {
-		ports = append(ports, more.PeerPorts(n)...)
+	if tooled, ok := h.launcher.(engine.Tooled); ok {
+		ports = append(ports, tooled.PeerPorts(n)...)
 	}
 	for _, port := range ports {
 		if err := m.Expose(ctx, port); err != nil {

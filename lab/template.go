@@ -23,7 +23,7 @@ const (
 // makeData makes the node's empty data folder. Where servers can begin with a copy, what a server made once is kept in the cache and
 // copied (docs/decisions/278): to make it takes MySQL two seconds of a processor.
 func (m *member) makeData(ctx context.Context) error {
-	launcher, ok := m.launcher.(engine.Templated)
+	launcher, ok := m.launcher.(engine.Cloner)
 	if !ok || m.host.own() {
 		return m.launcher.Init(ctx, m.host.machine(), m.Node)
 	}

@@ -118,6 +118,8 @@ func (copiedToys) Clone(ctx context.Context, m infra.Machine, from, to engine.No
 	return m.CopyTree(ctx, from.Data(), to.Data())
 }
 
+func (copiedToys) Template(engine.Node) string { return "" }
+
 // deps is a lab in folders of its own, with a launcher.
 func deps(t *testing.T, l engine.Launcher) lab.Deps {
 	t.Helper()

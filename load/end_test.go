@@ -125,7 +125,7 @@ func TestScheduleEnds(t *testing.T) {
 	}
 }
 
-// A stretch without operations is waited for.
+// A period without operations is waited for.
 func TestPauseInASchedule(t *testing.T) {
 	server := &loadtest.Server{Service: fixed(time.Millisecond)}
 	spec := load.Spec{

@@ -72,7 +72,8 @@ func TestLagBeforeTheCap(t *testing.T) {
 
 type pairs struct{}
 
-func (pairs) Rate(time.Duration) float64 { return 200 }
+func (pairs) Recipe() (load.Recipe, bool) { return load.Recipe{}, false }
+func (pairs) Rate(time.Duration) float64  { return 200 }
 func (pairs) Arrivals() func() (time.Duration, bool) {
 	i := 0
 	return func() (time.Duration, bool) {

@@ -67,6 +67,8 @@ type Schedule interface {
 	Arrivals() func() (due time.Duration, ok bool)
 	// Rate returns the intended rate at a moment, per second.
 	Rate(at time.Duration) float64
+	// Recipe says how it is made, so that another process can make the same; false where that cannot be said.
+	Recipe() (Recipe, bool)
 }
 
 // Second is one second of a load: an interval per operation of which any ended in it, and the guard's readings.

@@ -55,7 +55,11 @@ func TestPartsAreTheWhole(t *testing.T) {
 // sent is a schedule as another process makes it.
 func sent(t *testing.T, s load.Schedule) load.Schedule {
 	t.Helper()
-	text, err := json.Marshal(s.(load.Described).Recipe())
+	recipe, can := s.Recipe()
+	if !can {
+		t.Fatal("a schedule without a recipe")
+	}
+	text, err := json.Marshal(recipe)
 	if err != nil {
 		t.Fatal(err)
 	}

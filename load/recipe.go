@@ -9,21 +9,16 @@ type Recipe struct {
 	Stages   []Stage `json:"stages"`
 }
 
-// Described is a schedule that knows its recipe, as those of Uniform and Poisson do.
-type Described interface {
-	Schedule
-	Recipe() Recipe
+func (s uniform) Recipe() (Recipe, bool) {
+	return Recipe{Arrivals: "uniform", Stages: s.stages()}, true
 }
 
-var (
-	_ Described = uniform{}
-	_ Described = poisson{}
-)
-
-func (s uniform) Recipe() Recipe { return Recipe{Arrivals: "uniform", Stages: s.stages()} }
-func (s poisson) Recipe() Recipe {
-	return Recipe{Arrivals: "poisson", Seed: s.seed, Stages: s.stages()}
+func (s poisson) Recipe() (Recipe, bool) {
+	return Recipe{Arrivals: "poisson", Seed: s.seed, Stages: s.stages()}, true
 }
+
+// Recipe implements Schedule: a share of a schedule is divided no further.
+func (everyNth) Recipe() (Recipe, bool) { return Recipe{}, false }
 
 // Schedule makes the schedule.
 func (r Recipe) Schedule() (Schedule, error) {

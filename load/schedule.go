@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Stage is a stretch of time in which the rate goes evenly from one value to another.
+// Stage is a period in which the rate goes evenly from one value to another.
 type Stage struct {
 	From, To float64       // operations per second
 	For      time.Duration // 0: without end; the last stage only

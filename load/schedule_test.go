@@ -61,7 +61,7 @@ func TestUniformIsTheIntegralOfItsRate(t *testing.T) {
 	}
 }
 
-// At rescaled time the gaps of a Poisson schedule are independent unit exponentials; counts in equal stretches of it are
+// At rescaled time the gaps of a Poisson schedule are independent unit exponentials; counts in equal periods of it are
 // Poisson distributed. Limits are those of a false alarm in a million, for seeds that are drawn.
 func TestPoissonStatistics(t *testing.T) {
 	const level = 1e-6

@@ -12,7 +12,7 @@ import (
 
 // NewJob is the job to issue a workload, or that of a file, with these parameters. w is the same workload, made here.
 func NewJob(target engine.Target, w workload.Workload, name string, parameters *document.Node, seed uint64) (Job, error) {
-	if _, ok := w.(workload.Divisible); !ok {
+	if _, ok := w.(workload.Tables); !ok {
 		return Job{}, fmt.Errorf("only one process can issue the workload %s", w.Name())
 	}
 	j := Job{Target: target, Workload: name, Seed: seed}

@@ -105,11 +105,10 @@ func newJobOrder(j Job, spec load.Spec, part workload.Part) (*jobOrder, error) {
 	if spec.Schedule == nil {
 		return o, nil
 	}
-	s, ok := spec.Schedule.(load.Described)
-	if !ok {
+	recipe, can := spec.Schedule.Recipe()
+	if !can {
 		return nil, errors.New("this schedule cannot be divided among several processes")
 	}
-	recipe := s.Recipe()
 	o.Schedule = &recipe
 	return o, nil
 }

@@ -428,6 +428,7 @@ type bare struct{}
 
 func (bare) Arrivals() func() (time.Duration, bool) { return nil }
 func (bare) Rate(time.Duration) float64             { return 1 }
+func (bare) Recipe() (load.Recipe, bool)            { return load.Recipe{}, false }
 
 // A load of fewer connections than there are loaders is issued by as many.
 func TestFewConnections(t *testing.T) {

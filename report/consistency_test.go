@@ -17,7 +17,7 @@ import (
 	"plimsoll/series"
 )
 
-// curve is a made up change: what it does to throughput, to response times and by errors, each in stretches of its own.
+// curve is a made up change: what it does to throughput, to response times and by errors, each in periods of its own.
 type curve struct {
 	loss, slow, failed []shape
 	noise              float64

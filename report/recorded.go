@@ -12,7 +12,7 @@ import (
 	"plimsoll/series"
 )
 
-// recorded is a stretch of time that a watch recorded. Nobody asked it anything, so it has no verdict: it says what was watched, and what was seen.
+// recorded is a period that a watch recorded. Nobody asked it anything, so it has no verdict: it says what was watched, and what was seen.
 type recorded struct {
 	Title     string // whose it is, and when it was
 	Lead      string
@@ -114,11 +114,11 @@ func recordedMethod() []string {
 		"A watch read the server's own counters once a second, and most of them every ten. Statements a second are the growth of its counter of statements from one reading to the next, by the time between them. " +
 			"Where the watch did not read a server, or the server was started anew, there is a gap.",
 		"Signals are what the watch keeps of each instance; those that count are shown as rates over 12 s. Response times are not among them: a watch issues no load, and sees no single statement.",
-		"Intervals come from a block bootstrap that keeps the order of seconds. They cover this stretch of time only: they do not show how much the next would differ. `plimsoll trial compare` lays two of them side by side.",
+		"Intervals come from a block bootstrap that keeps the order of seconds. They cover this period only: they do not show how much the next would differ. `plimsoll trial compare` lays two of them side by side.",
 	}
 }
 
-// body writes a recorded stretch for a terminal.
+// body writes a recorded period for a terminal.
 func (x *recorded) body(t *text) {
 	t.linef("")
 	t.wrap(t.Bold.Render(x.Title), "", "")

@@ -10,7 +10,7 @@ import (
 	"plimsoll/series"
 )
 
-// run is a stretch of unbroken load: one round of one cell.
+// run is a period of unbroken load: one round of one cell.
 type run struct {
 	Cell   string
 	Round  int
@@ -94,7 +94,7 @@ func disturbed(r *result.Result) bool {
 	return slices.ContainsFunc(r.Verdict.Phases, func(p result.Phase) bool { return tint(p) == chart.Disturbed })
 }
 
-// tint is what a phase means. Besides the named stretches there are only the actions of a timeline.
+// tint is what a phase means. Besides the named periods there are only the actions of a timeline.
 func tint(p result.Phase) chart.Tint {
 	switch {
 	case p.Of != "":

@@ -168,7 +168,7 @@ func stateOf(share, hung float64) legState {
 	return legAway
 }
 
-// String is the stretch in words: away from 0:35 to 1:04.
+// String is the period in words: away from 0:35 to 1:04.
 func (s period) String() string {
 	text := fmt.Sprintf("%s from %s to %s", s.State, quantity.Elapsed.Format(s.From), quantity.Elapsed.Format(s.To))
 	if s.State == legRebuilt {
@@ -218,7 +218,7 @@ func (d superDisk) Describe() string {
 	return "The Super Disk of " + d.Name + ". " + strings.Join(said, ". ")
 }
 
-// shape is a stretch from x to x, below y.
+// shape is a bar from x to x, below y.
 func (s period) shape(from, to, y, row float64) string {
 	bar := func(y, height float64, fill string) string {
 		return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:var(--%s)"><title>%s</title></rect>`,

@@ -88,7 +88,7 @@ func changeOf(v result.Verdict, cell, name string) string {
 	var during, gap float64
 	var longest, lasted time.Duration
 	rounds, idle := map[int]bool{}, map[int]bool{} // all, and those in which no operation ended during the change
-	worst, felt, open, audited := 0, false, false, false
+	worst, worse, open, audited := 0, false, false, false
 	for _, p := range v.Phases {
 		if p.Cell != cell || p.Name != name || p.Impact == nil {
 			continue
@@ -100,7 +100,7 @@ func changeOf(v result.Verdict, cell, name string) string {
 		case p99.Estimate.Value > during:
 			during, worst = p99.Estimate.Value, p.Round
 		}
-		longest, felt = max(longest, p.Impact.Longest()), felt || len(p.Impact.Spells) > 0
+		longest, worse = max(longest, p.Impact.Longest()), worse || len(p.Impact.Spells) > 0
 		if !p.Impact.Over() {
 			open, lasted = true, max(lasted, p.Impact.Spells[len(p.Impact.Spells)-1].Took)
 		}
@@ -111,7 +111,7 @@ func changeOf(v result.Verdict, cell, name string) string {
 	parts := []string{"no operation ended during " + name}
 	if during > 0 {
 		parts[0] = "p99 response " + quantity.Milliseconds.Format(during) + " during " + name
-		if before := baselineP99(v, cell, worst); before > 0 && felt {
+		if before := baselineP99(v, cell, worst); before > 0 && worse {
 			parts[0] += ", " + quantity.Milliseconds.Format(before) + " in the baseline"
 		}
 		if len(idle) > 0 && len(rounds) > 1 {
@@ -122,7 +122,7 @@ func changeOf(v result.Verdict, cell, name string) string {
 	switch {
 	case open:
 		parts = append(parts, "throughput, response times or errors were not as before within "+took(lasted))
-	case felt:
+	case worse:
 		parts = append(parts, "throughput, response times and errors were all as before after "+took(longest))
 	default:
 		parts = append(parts, "throughput, response times and errors stayed as before")

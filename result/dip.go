@@ -6,7 +6,7 @@ import (
 	"plimsoll/analyze"
 )
 
-// Dip is one stretch in which a change was felt, with what was under way when it began.
+// Dip is one period in which a change was felt, with what was under way when it began.
 type Dip struct {
 	analyze.Dip
 	// During is the step of the runbook, with the data streams of then, or the event, that the dip began with; "" when there was none.

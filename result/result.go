@@ -69,7 +69,7 @@ type Verdict struct {
 	Watched         *Watched              `json:"watched,omitempty"` // set where a watch recorded it: there was no trial, nothing was judged, and the verdict says nothing
 }
 
-// Watched is whose stretch of time a watch recorded.
+// Watched is whose period a watch recorded.
 type Watched struct {
 	Cluster   string   `json:"cluster"`
 	Instances []string `json:"instances"`
@@ -118,7 +118,7 @@ type Figure struct {
 	Ratio *analyze.Estimate `json:"ratio,omitempty"`
 }
 
-// Phase is a named stretch of time of a trial's cell and round.
+// Phase is a named period of a trial's cell and round.
 type Phase struct {
 	Name    string    `json:"name"`
 	Of      string    `json:"of,omitempty"` // of a step: the phase that it is a part of
@@ -129,7 +129,7 @@ type Phase struct {
 	Figures []Figure  `json:"figures,omitempty"`
 	// For a disturbance, against the baseline; nil otherwise.
 	Impact *analyze.Impact `json:"impact,omitempty"`
-	// Each stretch in which it was felt, in the order of time.
+	// Each period in which it was felt, in the order of time.
 	Dips []Dip `json:"dips,omitempty"`
 	// For a disturbance, what it left of the nodes' memory; the primary first.
 	Warmth []Warmth `json:"warmth,omitempty"`

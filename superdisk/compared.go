@@ -127,7 +127,7 @@ func CompareFully(ctx context.Context, m infra.Machine, ref string, rate int64, 
 
 // compareUsed has the program on the machine compare what the file system uses.
 func compareUsed(ctx context.Context, m infra.Machine, order seed.Order, start func(context.Context, infra.Machine) (infra.Command, error), mark string, tell func(float64, string)) (d seed.Differ, err error) {
-	talkative, talks := m.(infra.Conversing)
+	conversing, talks := m.(infra.Conversing)
 	if !talks || start == nil {
 		return d, errors.New("the helper cannot run there")
 	}
@@ -143,7 +143,7 @@ func compareUsed(ctx context.Context, m infra.Machine, order seed.Order, start f
 	if err != nil {
 		return d, err
 	}
-	talk, err := talkative.Talk(ctx, program)
+	talk, err := conversing.Talk(ctx, program)
 	if err != nil {
 		return d, err
 	}

@@ -164,7 +164,7 @@ const howOften = 2 * time.Second
 
 // copyUsed does step 3.
 func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *Rebuilt, tell func(float64, string)) error {
-	talkative, talks := r.Machine.(infra.Conversing)
+	conversing, talks := r.Machine.(infra.Conversing)
 	if !talks {
 		return fmt.Errorf("a program on %s takes no input while it runs", r.Machine.Name())
 	}
@@ -175,7 +175,7 @@ func (r Rebuild) copyUsed(ctx context.Context, c Choice, p *seedProgress, done *
 	program.Mark = r.Mark
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	talk, err := talkative.Talk(ctx, program)
+	talk, err := conversing.Talk(ctx, program)
 	if err != nil {
 		return fmt.Errorf("start the copy on %s: %w", r.Machine.Name(), err)
 	}

@@ -89,9 +89,6 @@ func (s Superblock) Events() int64 { return int64(s.u64(200)) }
 // Updated is when it was written, in seconds of the Unix clock.
 func (s Superblock) Updated() int64 { return int64(s.u64(192) & (1<<40 - 1)) }
 
-// DeviceUUID is the leg's own.
-func (s Superblock) DeviceUUID() string { return mdadmUUID(hex.EncodeToString(s.raw[168:184])) }
-
 // WriteMostly says that the leg is read only when no other can be.
 func (s Superblock) WriteMostly() bool { return s.raw[184]&writeMostlyFlag != 0 }
 

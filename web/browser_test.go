@@ -322,7 +322,7 @@ func TestBrowserKeepsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// Dragging over a curve shows that stretch, everywhere on the page: its statements and accounts, and not those of now. Another click goes back to a
+// Dragging over a curve shows that period, everywhere on the page: its statements and accounts, and not those of now. Another click goes back to a
 // wider one.
 func TestBrowserZoomsIntoACurve(t *testing.T) {
 	b := browser.New(t)

@@ -41,8 +41,8 @@ func readings(from time.Time, seconds int) (all []watch.Sample) {
 	return all
 }
 
-// withSeries is a house whose curves are those of a store, which has forty series of the last stretch of time.
-func withSeries(b *testing.B, stretch time.Duration) (*house, *store.Store) {
+// withSeries is a house whose curves are those of a store, which has forty series of the last period.
+func withSeries(b *testing.B, period time.Duration) (*house, *store.Store) {
 	b.Helper()
 	s, err := store.Open(b.TempDir(), store.Options{})
 	if err != nil {
@@ -50,7 +50,7 @@ func withSeries(b *testing.B, stretch time.Duration) (*house, *store.Store) {
 	}
 	b.Cleanup(func() { _ = s.Close() }) // it is thrown away
 	const atOnce = 300
-	for at := time.Now().Truncate(time.Second).Add(-stretch); time.Since(at) > 0; at = at.Add(atOnce * time.Second) {
+	for at := time.Now().Truncate(time.Second).Add(-period); time.Since(at) > 0; at = at.Add(atOnce * time.Second) {
 		if err := s.Append(b.Context(), readings(at, min(atOnce, int(time.Since(at).Seconds())+1))); err != nil {
 			b.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func watchesTab(w *browser.Browser) {
 	w.Do("Performance.enable", map[string]any{"timeDomain": "threadTicks"}, nil)
 }
 
-// busy is how long the page's own thread worked in a stretch of time, in percent of a core.
+// busy is how long the page's own thread worked in a period, in percent of a core.
 func busy(w *browser.Browser, during func()) float64 {
 	worked := func() float64 { return metric(w, "TaskDuration") }
 	before, begun := worked(), time.Now()

@@ -50,7 +50,7 @@ func TestTheCurveOfCommitsIsOverAllOfThem(t *testing.T) {
 	}
 }
 
-// commitsOfTheDashboard is what Grafana's panel about commits asks for, at the same stretch.
+// commitsOfTheDashboard is what Grafana's panel about commits asks for, at the same period.
 func commitsOfTheDashboard(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../examples/dashboards/grafana/instance.json")

@@ -22,7 +22,7 @@ func (s *Server) entrance(w http.ResponseWriter, r *http.Request) error {
 // stranger sends who is not known to the entrance.
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	if wantsJSON(r) || r.Method != http.MethodGet {
-		s.show(w, r, http.StatusUnauthorized, "trouble", trouble{Status: http.StatusUnauthorized, Error: "you are not logged in",
+		s.show(w, r, http.StatusUnauthorized, "trouble", failure{Status: http.StatusUnauthorized, Error: "you are not logged in",
 			Hint: "in a browser, log in first; a program sends Authorization: Basic, or Bearer with the token of plimsoll serve"})
 		return
 	}

@@ -58,15 +58,15 @@ func (e *waitsError) Error() string {
 	return fmt.Sprintf("run %s waits: another Plimsoll executes a run here", e.run)
 }
 
-// trouble is what went wrong, as the page and its JSON show it.
-type trouble struct {
+// failure is what went wrong, as the page and its JSON show it.
+type failure struct {
 	Status int    `json:"status"`
 	Error  string `json:"error"`
 	Hint   string `json:"hint,omitempty"`
 }
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	t := trouble{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
+	t := failure{Status: statusOf(err), Error: err.Error(), Hint: hintOf(err)}
 	if t.Status == http.StatusInternalServerError && r.Context().Err() == nil { // a browser that has left is no error of the page
 		s.Log.Error("request", "path", r.URL.Path, "error", err)
 	}
@@ -116,4 +116,4 @@ func hintOf(err error) string {
 }
 
 // Lines are the lines of an error that holds several.
-func (t trouble) Lines() []string { return strings.Split(t.Error, "\n") }
+func (t failure) Lines() []string { return strings.Split(t.Error, "\n") }

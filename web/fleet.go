@@ -16,7 +16,7 @@ type Watch struct {
 	Fleet func() watch.Fleet
 	// Query evaluates an expression at every step between two times. nil: nothing is kept.
 	Query func(ctx context.Context, expr string, from, to time.Time, step time.Duration) ([]store.Line, error)
-	// Statements and Callers are what caused the load of an instance in a stretch of time, the largest first. May be nil.
+	// Statements and Callers are what caused the load of an instance in a period, the largest first. May be nil.
 	Statements func(ctx context.Context, instance string, from, to time.Time) ([]watch.Statement, error)
 	Callers    func(ctx context.Context, instance string, from, to time.Time) ([]watch.Caller, error)
 	// Changes are those of an instance, or of all where it is "". May be nil.

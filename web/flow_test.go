@@ -460,7 +460,7 @@ func TestTheFleetIsShownWorstFirst(t *testing.T) {
 	}
 }
 
-// Whose load it was stands below the curves for the stretch that they show: of a minute that somebody chose it is not that of now.
+// Whose load it was stands below the curves for the period that they show: of a minute that somebody chose it is not that of now.
 // What changed stands on every curve of an instance: a person sees which of them turned at that moment.
 func TestChangesAreMarkedOnEveryCurve(t *testing.T) {
 	page := newHouse(t).entered().get("/fleet/orders/n1").body

@@ -518,7 +518,7 @@ func watched() Watch {
 	return Watch{
 		Fleet: func() watch.Fleet { return fleet },
 		Statements: func(_ context.Context, instance string, _, to time.Time) ([]watch.Statement, error) {
-			if instance != "orders/n1" || time.Since(to) < 5*time.Minute { // of an earlier stretch, which somebody chose: another than now
+			if instance != "orders/n1" || time.Since(to) < 5*time.Minute { // of an earlier period, which somebody chose: another than now
 				return nil, nil
 			}
 			return []watch.Statement{{Digest: "c3", Text: "DELETE FROM carts WHERE touched < ?", Database: "orders", AAS: 4.5}}, nil

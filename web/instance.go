@@ -32,9 +32,9 @@ type instancePage struct {
 	Charts     []chart.Chart     `json:"charts,omitempty"`
 	Changes    []watch.Change    `json:"changes,omitempty"`
 	Table      [][]string        `json:"-"`               // the AAS curve as a table: its head first
-	Earlier    string            `json:"-"`               // address of the stretch before
+	Earlier    string            `json:"-"`               // address of the period before
 	Later      string            `json:"-"`               // and after; "" at the present
-	Wider      string            `json:"-"`               // of a stretch that somebody chose within another: that one
+	Wider      string            `json:"-"`               // of a period that somebody chose within another: that one
 	Begins     time.Time         `json:"begins,omitzero"` // where the clock of the charts is 0
 	Step       time.Duration     `json:"-"`               // between the points of a curve
 	Plots      bool              `json:"-"`               // the reader draws the curves: pictures of them are not needed
@@ -45,7 +45,7 @@ type spanLink struct {
 	Here     bool
 }
 
-// spans are the stretches of time to choose from.
+// spans are the periods to choose from.
 var spans = []struct {
 	name string
 	d    time.Duration
@@ -166,7 +166,7 @@ func (p *instancePage) choosePeriod(now time.Time, since, until string) {
 	}
 }
 
-// shortest is the shortest stretch that can be chosen.
+// shortest is the shortest period that can be chosen.
 const shortest = 5 * time.Second
 
 // moment reads a time before now, in seconds since 1970.
@@ -183,7 +183,7 @@ type curve struct {
 	unit    quantity.Unit
 }
 
-// windows are the stretches that a point of a curve stands for: of what is read every second, of rates of what is read every ten, and of other rates.
+// windows are the periods that a point of a curve stands for: of what is read every second, of rates of what is read every ten, and of other rates.
 type windows struct{ step, slow, rate string }
 
 // curvesOf are the pictures of an instance; those without data are left out.
@@ -383,7 +383,7 @@ func (s fleetHandlers) changes(ctx context.Context, instance string, from, to ti
 // runKind is the kind of a change that is the beginning or the end of a run.
 const runKind = "run"
 
-// history is what changed in a stretch of time, and all runs.
+// history is what changed in a period, and all runs.
 type history struct {
 	changes []watch.Change
 	runs    []runRow

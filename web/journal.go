@@ -64,7 +64,7 @@ func ordered(o journal.Command) string {
 	return text
 }
 
-// journalPage is a stretch of a run's journal, the newest first. It is searched here, so that the browser never holds all of it.
+// journalPage is a part of a run's journal, the newest first. It is searched here, so that the browser never holds all of it.
 type journalPage struct {
 	Run    string `json:"run"`
 	Search string `json:"search,omitempty"`

@@ -62,7 +62,7 @@ type bookPage struct {
 	Clusters []string `json:"clusters"`
 	Cluster  string   `json:"-"` // chosen
 	Gate     int      `json:"rehearsals"`
-	Trouble  *trouble `json:"trouble,omitempty"` // why what was said cannot be planned
+	Trouble  *failure `json:"trouble,omitempty"` // why what was said cannot be planned
 	Command  string   `json:"command"`
 }
 
@@ -130,7 +130,7 @@ type planPage struct {
 	Gate        gateView      `json:"gate"`
 	Cautions    []caution     `json:"cautions,omitempty"` // what to know before it begins, of its clusters
 	Expected    time.Duration `json:"expected_ns,omitempty"`
-	Trouble     *trouble      `json:"trouble,omitempty"` // why a run that began now would stop
+	Trouble     *failure      `json:"trouble,omitempty"` // why a run that began now would stop
 	Command     string        `json:"command"`
 	Said        []fact        `json:"-"` // what the person said, to be sent again
 }
@@ -242,7 +242,7 @@ func (s runHandlers) plan(w http.ResponseWriter, r *http.Request) error {
 		if failed != nil {
 			return failed
 		}
-		p.Trouble = &trouble{Status: statusOf(err), Error: err.Error(), Hint: journal.OfPlan(hintOf(err), planAgain(r.PostFormValue("runbook"), q.Cluster, said))}
+		p.Trouble = &failure{Status: statusOf(err), Error: err.Error(), Hint: journal.OfPlan(hintOf(err), planAgain(r.PostFormValue("runbook"), q.Cluster, said))}
 		s.show(w, r, p.Trouble.Status, "runbook", p)
 		return nil
 	}
@@ -281,7 +281,7 @@ func planView(name string, p *execute.Prepared, said []fact) planPage {
 		}
 	}
 	if err := errors.Join(refusals...); err != nil {
-		v.Trouble = &trouble{Error: err.Error(), Hint: strings.Join(slices.DeleteFunc(advice, func(a string) bool { return a == "" }), "; ")}
+		v.Trouble = &failure{Error: err.Error(), Hint: strings.Join(slices.DeleteFunc(advice, func(a string) bool { return a == "" }), "; ")}
 	}
 	for _, rail := range p.Guardrails {
 		row := railRow{Name: rail.Name, When: rail.When, Then: string(rail.Then), Holds: rail.Trouble != ""}

@@ -7,12 +7,6 @@ import (
 	"plimsoll/workload/random"
 )
 
-// Measured is a workload that can say how much data Prepare loads.
-type Measured interface {
-	// DataBytes estimates the bytes of the rows alone: indexes, and what pages leave free, come on top.
-	DataBytes() int64
-}
-
 // Bytes estimates the bytes of the rows: the first and the middle unit of every table are made, and the others taken to be like them.
 func (s DataSet) Bytes() int64 {
 	total := 0.0

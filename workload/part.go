@@ -1,8 +1,10 @@
 package workload
 
-// Divisible is a workload that several processes can issue together. One that does not say so is issued by one.
-// Implemented by a Workload.
-type Divisible interface {
+// Tables is a Workload whose data is tables that Prepare fills, so that their size is known and several processes can issue it together.
+// One that does not say so is issued by one.
+type Tables interface {
+	// DataBytes estimates the bytes of the rows alone: indexes, and what pages leave free, come on top.
+	DataBytes() int64
 	// Divide makes this the part of one process. It is called before Adopt.
 	Divide(p Part)
 }

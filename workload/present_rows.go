@@ -1,6 +1,6 @@
 package workload
 
-// A stretch of rows is whole if no more than these are missing of so many: inserts fail now and then. Where one of several
+// A range of rows is whole if no more than these are missing of so many: inserts fail now and then. Where one of several
 // processes got further with its inserts than another, one row of two is missing, or of three.
 const (
 	wholeLength = 32
@@ -48,7 +48,7 @@ func FindPresent(rows int64, list func(from, to int64) ([]int64, error)) (Presen
 	return p, nil
 }
 
-// lastWhole finds the end of the last stretch that is whole; 0 if there is none.
+// lastWhole finds the end of the last range that is whole; 0 if there is none.
 func lastWhole(rows int64, list func(from, to int64) ([]int64, error)) (int64, error) {
 	whole := func(end int64) (bool, error) {
 		from := max(end-wholeLength, 0)
@@ -58,7 +58,7 @@ func lastWhole(rows int64, list func(from, to int64) ([]int64, error)) (int64, e
 	if ok, err := whole(rows); ok || err != nil {
 		return rows, err
 	}
-	low, high := int64(0), rows // the stretch before low is whole, that before high is not
+	low, high := int64(0), rows // the range before low is whole, that before high is not
 	for step := int64(wholeLength); rows-step > 0; step *= 2 {
 		ok, err := whole(rows - step)
 		if err != nil {

@@ -15,7 +15,7 @@ type Source struct {
 	Over   bool                  // an insert writes over the row that is there: one without an answer is sent again
 	Total  int64                 // rows, about, for Progress
 	Units  int64
-	// New returns what adds the rows of one unit: a stretch of rows, or rows that belong together. It is called for every
+	// New returns what adds the rows of one unit: a range of rows, or rows that belong together. It is called for every
 	// goroutine that makes units; r is the unit's own, so that the data depends on the seed alone.
 	New func() func(unit int64, r *rand.Rand, rows *Rows)
 }

@@ -23,18 +23,14 @@ type Workload interface {
 	Cleanup(ctx context.Context, db engine.Database) error
 	// Connect returns what makes each worker's client. Same seed, same worker, same sequence of operations.
 	Connect(db engine.Database, seed uint64) load.Connect
+	// QueriesPerOperation returns how many queries each of Operations makes on average, as a server counts them: BEGIN and COMMIT too.
+	QueriesPerOperation() []float64
 }
 
 // Checker is a workload that can say whether its data is still consistent (tpcc).
 type Checker interface {
 	// Check returns an error that names the first condition that does not hold.
 	Check(ctx context.Context, db engine.Database) error
-}
-
-// QueryCounter is a workload that knows how many queries its operations make, as a server counts them: BEGIN and COMMIT too.
-type QueryCounter interface {
-	// QueriesPerOperation returns the mean for each of Operations.
-	QueriesPerOperation() []float64
 }
 
 // Progress is told how much of long work is done; total is 0 when unknown.

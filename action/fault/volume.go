@@ -21,7 +21,7 @@ type onVolume struct {
 	Node   string `yaml:"node,required" doc:"Which node."`
 	Volume string `yaml:"volume,required" doc:"An attached volume: its name among those of the node, such as network, or its id."`
 
-	own trouble // of the action
+	own condition // of the action
 }
 
 var _ action.Undoer = (*onVolume)(nil)
@@ -36,7 +36,7 @@ func (o *onVolume) Brings(context.Context, *cluster.Cluster) []string {
 	return []string{action.Anything}
 }
 
-// meets is a volume that can be given trouble, with what it meets now.
+// meets is a volume that can be given faults, with what it meets now.
 func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume, cluster.FaultProne, disk.Conditions, error) {
 	if err := allowed(on); err != nil {
 		return infra.Volume{}, nil, disk.Conditions{}, err
@@ -55,8 +55,8 @@ func (o *onVolume) meets(ctx context.Context, on *cluster.Cluster) (infra.Volume
 	return v, volumes, now, err
 }
 
-// trouble is one that lasts until it is undone: of some parts of a volume's conditions.
-type trouble interface {
+// condition is what an action makes of some parts of a volume's conditions, until it is undone.
+type condition interface {
 	give(c *disk.Conditions)                           // puts it in
 	back(now *disk.Conditions, before disk.Conditions) // puts those parts back as they were
 }

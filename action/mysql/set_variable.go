@@ -107,7 +107,7 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 	if err := secret.Refuse(variableName(v.Name), "the present value", shown); err != nil {
 		return f, err
 	}
-	if f.Reason, err = v.valid(ctx, db); err != nil {
+	if f.Reason, err = v.valid(ctx, c); err != nil {
 		return f, err
 	}
 	if v.now() {
@@ -122,7 +122,7 @@ func (v *variable) check(ctx context.Context, on *cluster.Cluster) (action.Check
 			if name := variableName(v.Name); name == "super_read_only" && isOn(v.Value) && along["read_only"] != nil {
 				f.Intended["read_only"] = "ON"
 			}
-			if err := v.changesLive(ctx, on, db); err != nil {
+			if err := v.changesLive(ctx, on, db, c); err != nil {
 				return f, err
 			}
 			if err := v.mayOpen(ctx, on, action.Call{}, v.Value); err != nil {
@@ -166,19 +166,15 @@ func (v *variable) refuseOneForAll(ctx context.Context, on *cluster.Cluster) err
 }
 
 // valid refuses, as far as the server tells it beforehand, a value that the variable does not take, and says what the server rounds one to.
-func (v *variable) valid(ctx context.Context, db engine.Database) (rounded string, err error) {
-	judge, can := engine.As[engine.Configurable](db)
-	if !can {
-		return "", nil
-	}
-	why, err := judge.WhyInvalid(ctx, v.Name, v.Value)
+func (v *variable) valid(ctx context.Context, c engine.Configurable) (rounded string, err error) {
+	why, err := c.WhyInvalid(ctx, v.Name, v.Value)
 	if err != nil {
 		return "", err
 	}
 	if why != "" {
 		return "", &hint.PermanentError{Reason: why, Advice: "choose another value"}
 	}
-	becomes, err := judge.Becomes(ctx, v.Name, v.Value)
+	becomes, err := c.Becomes(ctx, v.Name, v.Value)
 	if err != nil || becomes == "" {
 		return "", err
 	}
@@ -186,12 +182,8 @@ func (v *variable) valid(ctx context.Context, db engine.Database) (rounded strin
 }
 
 // changesLive refuses, as far as the server tells it beforehand, a variable that takes another value only by a restart.
-func (v *variable) changesLive(ctx context.Context, on *cluster.Cluster, db engine.Database) error {
-	r, can := engine.As[engine.Configurable](db)
-	if !can {
-		return nil
-	}
-	needs, known, err := r.NeedsRestart(ctx, v.Name)
+func (v *variable) changesLive(ctx context.Context, on *cluster.Cluster, db engine.Database, c engine.Configurable) error {
+	needs, known, err := c.NeedsRestart(ctx, v.Name)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ type Servers struct{}
 var (
 	_ engine.Launcher = Servers{}
 	_ engine.Tooled   = Servers{}
-	_ engine.Meshed   = Servers{}
 )
 
 const (

@@ -12,53 +12,32 @@ import (
 // database is a server, or the primary of several, with the questions that are asked of it beside the load.
 type database struct {
 	target   target
-	primary  *primary
-	*control            // of the primary, whichever that is
-	each     []*control // of each address of several
+	session  func(context.Context) (*session, error) // opens one on the server that takes writes
+	*control                                         // of the primary, whichever that is
+	each     []*control                              // of each address of several
 	backlog  backlog
-	own      bool // sessions do not go by the server's defaults: UseOwnDefaults
 }
 
 var (
 	_ engine.Database        = (*database)(nil)
 	_ engine.ReadOnlyCapable = (*database)(nil)
-	_ engine.OwnDefaults     = (*database)(nil)
 )
 
-// UseOwnDefaults is for all sessions from now on. It is called before others know of the database.
-func (d *database) UseOwnDefaults(ctx context.Context) error {
-	d.own = true
-	for _, c := range append([]*control{d.control}, d.each...) {
-		open := c.open
-		c.open = func(ctx context.Context) (*session, error) { return withOwnDefaults(ctx, open) }
+// withOwnDefaults makes sessions not go by the server's defaults, where a target asks for that.
+func withOwnDefaults(t engine.Target, open func(context.Context) (*session, error)) func(context.Context) (*session, error) {
+	if !t.OwnDefaults {
+		return open
 	}
-	return d.control.use(ctx, func(s *session) error { return s.setOwnDefaults(ctx) })
-}
-
-func withOwnDefaults(ctx context.Context, open func(context.Context) (*session, error)) (*session, error) {
-	s, err := open(ctx)
-	if err != nil {
-		return nil, err
+	return func(ctx context.Context) (*session, error) {
+		s, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Exec(ctx, admin.OwnDefaults, nil); err != nil {
+			return nil, errors.Join(fmt.Errorf("settings of its session: %w", err), s.Close())
+		}
+		return s, nil
 	}
-	if err := s.setOwnDefaults(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-func (s *session) setOwnDefaults(ctx context.Context) error {
-	if err := s.Exec(ctx, admin.OwnDefaults, nil); err != nil {
-		return fmt.Errorf("settings of its session: %w", err)
-	}
-	return nil
-}
-
-// session opens one on the server that takes writes.
-func (d *database) session(ctx context.Context) (*session, error) {
-	if d.own {
-		return withOwnDefaults(ctx, d.primary.session)
-	}
-	return d.primary.session(ctx)
 }
 
 func (d *database) Session(ctx context.Context) (engine.Session, error) {

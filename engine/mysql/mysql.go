@@ -23,11 +23,11 @@ func (Engine) Open(ctx context.Context, t engine.Target) (engine.Database, error
 	if err != nil {
 		return nil, &engine.TargetError{Err: err}
 	}
-	p := newPrimary(checked)
-	db := &database{target: checked, primary: p, control: newControl(p.session)}
+	open := withOwnDefaults(t, newPrimary(checked).session)
+	db := &database{target: checked, session: open, control: newControl(open)}
 	if len(checked.Addresses) > 1 {
 		for _, address := range checked.Addresses {
-			db.each = append(db.each, newControl(func(ctx context.Context) (*session, error) { return checked.connect(ctx, address) }))
+			db.each = append(db.each, newControl(withOwnDefaults(t, func(ctx context.Context) (*session, error) { return checked.connect(ctx, address) })))
 		}
 	}
 	if err := db.control.use(ctx, func(*session) error { return nil }); err != nil {

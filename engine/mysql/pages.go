@@ -84,7 +84,7 @@ func (d *database) CachedPages(ctx context.Context, every int) ([]engine.PageLis
 
 // aside uses a session of its own, for what takes long: others go on asking.
 func (d *database) aside(ctx context.Context, f func(*session) error) error {
-	s, err := d.primary.session(ctx)
+	s, err := d.session(ctx)
 	if err != nil {
 		return err
 	}

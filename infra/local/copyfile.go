@@ -54,7 +54,7 @@ func copyData(ctx context.Context, from, to *os.File, e entry) error {
 	return to.Truncate(size)
 }
 
-// nextData returns the next stretch of a file that is not a hole; begin is size when there is none.
+// nextData returns the next part of a file that is not a hole; begin is size when there is none.
 func nextData(f *os.File, at, size int64) (begin, end int64, err error) {
 	begin, err = f.Seek(at, unix.SEEK_DATA)
 	switch {

@@ -137,7 +137,7 @@ func (a *attack) round(ctx context.Context) {
 	if s.mishap != nil {
 		mishaps.Go(func() { s.mishap(ctx) })
 	}
-	run, st, last := a.drive(ctx, s, a.least+a.rng.IntN(a.most-a.least+1))
+	run, st, last := a.runToEnd(ctx, s, a.least+a.rng.IntN(a.most-a.least+1))
 	mishaps.Wait()
 	a.thaw()
 	if ctx.Err() != nil {

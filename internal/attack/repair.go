@@ -43,7 +43,7 @@ func (w *relational) repair(ctx context.Context, bad []string) {
 			continue
 		}
 		s := &scenario{book: "mysql/rejoin", args: []string{"mysql/rejoin", "--cluster", w.name, "-i", "node=" + v.node}, forward: w.rng.IntN(4) > 0}
-		run, st, last := w.drive(ctx, s, 1+w.rng.IntN(3))
+		run, st, last := w.runToEnd(ctx, s, 1+w.rng.IntN(3))
 		if run != "" && strings.HasPrefix(st.Status, "done") {
 			continue
 		}
@@ -73,7 +73,7 @@ func (w *relational) lead(ctx context.Context, advice string) {
 		return
 	}
 	for _, n := range w.nodes() {
-		w.drive(ctx, &scenario{book: "mysql/promote", args: []string{"mysql/promote", "--cluster", w.name, "-i", "node=" + n}, forward: true}, 1)
+		w.runToEnd(ctx, &scenario{book: "mysql/promote", args: []string{"mysql/promote", "--cluster", w.name, "-i", "node=" + n}, forward: true}, 1)
 		if w.primary() != "" {
 			return
 		}
@@ -90,7 +90,7 @@ func (w *relational) quietly(ctx context.Context, args ...string) {
 func (w *relational) startServer(ctx context.Context, node string) {
 	file := filepath.Join(w.program.work, "start.yaml")
 	_ = os.WriteFile(file, []byte(startServer), 0o600)
-	w.drive(ctx, &scenario{book: "server.start", args: []string{file, "--cluster", w.name, "-i", "node=" + node}, forward: true}, w.rng.IntN(2))
+	w.runToEnd(ctx, &scenario{book: "server.start", args: []string{file, "--cluster", w.name, "-i", "node=" + node}, forward: true}, w.rng.IntN(2))
 }
 
 func (w *relational) settled() { w.members.set(w.nodes()) }

@@ -254,7 +254,7 @@ func (w *ring) repair(ctx context.Context, _ []string) {
 		if w.pid(n) > 0 && err == nil && seen[n] == "NORMAL" {
 			continue
 		}
-		w.drive(ctx, &scenario{book: "cql/start-node", args: []string{"cql/start-node", "--cluster", w.name, "-i", "node=" + n}, fails: true, forward: true}, 1+w.rng.IntN(3))
+		w.runToEnd(ctx, &scenario{book: "cql/start-node", args: []string{"cql/start-node", "--cluster", w.name, "-i", "node=" + n}, fails: true, forward: true}, 1+w.rng.IntN(3))
 	}
 }
 

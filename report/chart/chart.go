@@ -48,7 +48,7 @@ type Line struct {
 // Shown is what readers see of a line's name.
 func (l Line) Shown() string { return cmp.Or(l.Label, l.Name) }
 
-// Span is a shaded stretch of the x axis.
+// Span is a shaded interval of the x axis.
 type Span struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`

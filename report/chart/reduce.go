@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// Bucket gathers what fell into one stretch of the x axis, so that no spike is lost when a long series is drawn.
+// Bucket gathers what fell into one interval of the x axis, so that no spike is lost when a long series is drawn.
 type Bucket struct{ weight, sum, min, max float64 }
 
 // Add counts a value with a weight, for example the length of its second.
@@ -29,7 +29,7 @@ func (b Bucket) Range() (low, high float64) {
 	return b.min, b.max
 }
 
-// Grid cuts a stretch of the x axis into equal buckets.
+// Grid cuts an interval of the x axis into equal buckets.
 type Grid struct {
 	From, Width float64
 	Count       int

@@ -11,7 +11,7 @@ import (
 	"plimsoll/series"
 )
 
-// step is a stretch of a timeline in seconds: how much of the offered rate is served in a second of it, and how long
+// step is a period of a timeline in seconds: how much of the offered rate is served in a second of it, and how long
 // the operations that end in it had to wait.
 type step struct {
 	name   string

@@ -184,8 +184,8 @@ func UndoWarnings(s *State) []string {
 		if err != nil {
 			continue
 		}
-		if w, warns := task.(action.UndoWarner); warns {
-			all = append(all, w.UndoWarning())
+		if takes := task.Traits().UndoTakes; takes != "" {
+			all = append(all, takes)
 		}
 	}
 	return all

@@ -38,7 +38,7 @@ type Options struct {
 	Progress func(read, total int64)
 }
 
-// sink takes the intervals of all operations that ended in one stretch of time, stretch by stretch.
+// sink takes the intervals of all operations that ended in one period, period by period.
 type sink func(start time.Time, length time.Duration, operations []series.Interval) error
 
 // ledger adds up what went into a sink.
@@ -63,7 +63,7 @@ func (a *About) ledger(into sink) sink {
 	}
 }
 
-// interval is an operation's part of a stretch.
+// interval is an operation's part of a period.
 func (a *About) interval(start time.Time, length time.Duration, operation string, times series.Snapshot, errors map[string]int64) series.Interval {
 	i := series.Interval{Start: start, Length: length, Operation: operation, ErrorClasses: errors}
 	i.Done = times.Count()

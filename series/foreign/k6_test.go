@@ -40,8 +40,8 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// stretches reads a file to its end.
-func stretches(t *testing.T, read Reader, path string, o Options) (About, []series.Interval, error) {
+// periods reads a file to its end.
+func periods(t *testing.T, read Reader, path string, o Options) (About, []series.Interval, error) {
 	t.Helper()
 	var all []series.Interval
 	about, err := read(t.Context(), path, o, func(start time.Time, length time.Duration, operations []series.Interval) error {
@@ -74,7 +74,7 @@ func k6Sample(stamp func(second int64, ms int64) string) string {
 func unixStamp(second, _ int64) string { return fmt.Sprint(second) }
 
 func TestK6(t *testing.T) {
-	about, got, err := stretches(t, K6, write(t, "run.csv", k6Sample(unixStamp)), Options{})
+	about, got, err := periods(t, K6, write(t, "run.csv", k6Sample(unixStamp)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestK6AsItWrites(t *testing.T) {
 		"k6-1.8.csv.gz":       {1795304301, 5, 113, 5, ms(4.744696), ms(50.156003), ms(237.828495), "k6 dropped 2 iterations"},
 		"k6-1.8-milli.csv.gz": {1795304306, 5, 115, 7, ms(5.64655), ms(41.092815), ms(147.071921), ""},
 	} {
-		about, all, err := stretches(t, K6, filepath.Join("testdata", name), Options{})
+		about, all, err := periods(t, K6, filepath.Join("testdata", name), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestK6AsItWrites(t *testing.T) {
 }
 
 func TestK6Moments(t *testing.T) {
-	_, want, err := stretches(t, K6, write(t, "run.csv", k6Sample(unixStamp)), Options{})
+	_, want, err := periods(t, K6, write(t, "run.csv", k6Sample(unixStamp)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestK6Moments(t *testing.T) {
 		"rfc3339":      func(s, ms int64) string { return at(s, ms).In(zone).Format(time.RFC3339) },
 		"rfc3339_nano": func(s, ms int64) string { return at(s, ms).In(zone).Format(time.RFC3339Nano) },
 	} {
-		_, got, err := stretches(t, K6, write(t, "run.csv", k6Sample(stamp)), Options{})
+		_, got, err := periods(t, K6, write(t, "run.csv", k6Sample(stamp)), Options{})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -173,11 +173,11 @@ func pack(t *testing.T, text string) []byte {
 
 func TestK6PackedAndCutOff(t *testing.T) {
 	text := k6Sample(unixStamp)
-	_, want, err := stretches(t, K6, write(t, "run.csv", text), Options{})
+	_, want, err := periods(t, K6, write(t, "run.csv", text), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	about, got, err := stretches(t, K6, write(t, "run.csv.gz", string(pack(t, text))), Options{})
+	about, got, err := periods(t, K6, write(t, "run.csv.gz", string(pack(t, text))), Options{})
 	if err != nil || !reflect.DeepEqual(got, want) || len(about.Notes) > 0 {
 		t.Errorf("packed: %v, %v, %v", got, about.Notes, err)
 	}
@@ -185,11 +185,11 @@ func TestK6PackedAndCutOff(t *testing.T) {
 	// A tool that was killed leaves the last line, or the end of the packing, unwritten.
 	long := k6Header + strings.Repeat(k6Request(fmt.Sprint(began), 7, "read", 200), 2000)
 	half := pack(t, long)
-	about, got, err = stretches(t, K6, write(t, "run.gz", string(half[:len(half)-10])), Options{})
+	about, got, err = periods(t, K6, write(t, "run.gz", string(half[:len(half)-10])), Options{})
 	if err != nil || len(about.Notes) == 0 || !strings.Contains(about.Notes[0], "truncated") || len(got) != 1 || got[0].Done < 1900 {
 		t.Errorf("packing cut off: %d seconds, %v, %v", len(got), about.Notes, err)
 	}
-	about, got, err = stretches(t, K6, write(t, "run.csv", text+"http_req_duration,17636"), Options{})
+	about, got, err = periods(t, K6, write(t, "run.csv", text+"http_req_duration,17636"), Options{})
 	if err != nil || !reflect.DeepEqual(got, want) || len(about.Notes) != 1 || !strings.Contains(about.Notes[0], "the last line, 42, is truncated") {
 		t.Errorf("line cut off: %v, %v", about.Notes, err)
 	}
@@ -213,7 +213,7 @@ func TestK6Refuses(t *testing.T) {
 		"no operation": {k6Header + good, Options{By: "verb"}, `there is no column "verb", which should name the operations (the columns are: check, error,`},
 		"only a head":  {k6Header, Options{}, "it contains no metric at all"},
 	} {
-		_, _, err := stretches(t, K6, write(t, "run.csv", c.text), c.o)
+		_, _, err := periods(t, K6, write(t, "run.csv", c.text), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -223,7 +223,7 @@ func TestK6Refuses(t *testing.T) {
 func TestK6SaysWhatDoesNotAddUp(t *testing.T) {
 	text := k6Sample(unixStamp) + strings.SplitAfter(k6Request(fmt.Sprint(began+2), 1, "read", 200), "\n")[0] +
 		fmt.Sprintf("dropped_iterations,%d,3.000000,,,,,,,,,default,,,,,,,\n", began+2)
-	about, _, err := stretches(t, K6, write(t, "run.csv", text), Options{})
+	about, _, err := periods(t, K6, write(t, "run.csv", text), Options{})
 	if notes := strings.Join(about.Notes, "\n"); err != nil || !strings.Contains(notes, "counted 11 requests (http_reqs), but the file contains 10") || !strings.Contains(notes, "dropped 3 iterations") {
 		t.Errorf("%q, %v", notes, err)
 	}
@@ -235,11 +235,11 @@ func TestK6ManyNames(t *testing.T) {
 	for i := range 100 {
 		b.WriteString(k6Request(fmt.Sprint(began), 5, fmt.Sprintf("http://127.0.0.1/%d", i), 200))
 	}
-	about, got, err := stretches(t, K6, write(t, "run.csv", b.String()), Options{})
+	about, got, err := periods(t, K6, write(t, "run.csv", b.String()), Options{})
 	if err != nil || got[0].Operation != fmt.Sprint(mostOperations+1) || got[0].Done != 100 || len(about.Notes) != 1 {
 		t.Errorf("%v operations, %d done, %v, %v", got[0].Operation, got[0].Done, about.Notes, err)
 	}
-	if _, got, err = stretches(t, K6, write(t, "run.csv", b.String()), Options{By: "method"}); err != nil || got[0].Operation != "1" {
+	if _, got, err = periods(t, K6, write(t, "run.csv", b.String()), Options{By: "method"}); err != nil || got[0].Operation != "1" {
 		t.Errorf("by method: %v operations, %v", got[0].Operation, err)
 	}
 }
@@ -294,7 +294,7 @@ func FuzzK6(f *testing.F) {
 	f.Add(k6Sample(unixStamp))
 	f.Add(k6Header + "http_req_duration,1763671230,1e300,,,,,,,,,,,,,,,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if about, all, err := stretches(t, K6, write(t, "run.csv", text), Options{}); err == nil {
+		if about, all, err := periods(t, K6, write(t, "run.csv", text), Options{}); err == nil {
 			var sum series.Tally
 			for _, s := range all {
 				sum = sum.Plus(s.Tally)

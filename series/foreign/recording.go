@@ -16,7 +16,7 @@ import (
 	"plimsoll/series"
 )
 
-// Recording is a foreign series as far as it goes beside a stretch of time, on that stretch's clock.
+// Recording is a foreign series as far as it goes beside a period, on that period's clock.
 type Recording struct {
 	Name    string
 	About   About
@@ -41,14 +41,14 @@ func (r Recording) Latency(s Second) series.Latency {
 	return s.Service
 }
 
-// Beside says which stretch a series is to go beside, and how its clock differs.
+// Beside says which period a series is to go beside, and how its clock differs.
 type Beside struct {
 	From, To time.Time
 	Offset   time.Duration // to add to the series' times
-	Align    bool          // instead: the series begins when the stretch does
+	Align    bool          // instead: the series begins when the period does
 }
 
-// Open reads an imported folder, a result's folder, or a tool's file as it is, and keeps what lies beside the stretch. It is an
+// Open reads an imported folder, a result's folder, or a tool's file as it is, and keeps what lies beside the period. It is an
 // error if nothing does.
 func Open(ctx context.Context, path string, at Beside, o Options) (Recording, error) {
 	r := &Recording{Name: NameOf(path), Offset: at.Offset}
@@ -109,14 +109,14 @@ func (r *Recording) openFile(ctx context.Context, path string, at *Beside, o Opt
 	return err
 }
 
-// align lays the first interval on the beginning of the stretch, if that is asked for.
+// align lays the first interval on the beginning of the period, if that is asked for.
 func (r *Recording) align(first time.Time, at *Beside) {
 	if at.Align {
 		at.Align, r.Offset = false, at.From.Sub(first)
 	}
 }
 
-// holds tells whether the middle of an interval lies in the stretch.
+// holds tells whether the middle of an interval lies in the period.
 func (b Beside) holds(start time.Time, length time.Duration) bool {
 	middle := start.Add(length / 2)
 	return !middle.Before(b.From) && middle.Before(b.To)

@@ -13,7 +13,7 @@ import (
 // figuresOf adds a log's intervals up.
 func figuresOf(t *testing.T, path string, o Options) (About, series.Snapshot) {
 	t.Helper()
-	about, all, err := stretches(t, Hdr, path, o)
+	about, all, err := periods(t, Hdr, path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +47,9 @@ func TestHdrAsItsOwnToolReadsIt(t *testing.T) {
 			}
 		}
 	}
-	_, all, err := stretches(t, Hdr, path, Options{Unit: time.Microsecond})
+	_, all, err := periods(t, Hdr, path, Options{Unit: time.Microsecond})
 	if err != nil || len(all) != 6 || all[0].Operation != "3" || all[1].Operation != "2" || all[5].Done != 800 {
-		t.Errorf("tags of one interval are not together: %d stretches, %v", len(all), err)
+		t.Errorf("tags of one interval are not together: %d periods, %v", len(all), err)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestHdrRefuses(t *testing.T) {
 		"our own":  {strings.ReplaceAll(string(text), "Tag=read", "Tag="+series.Tag("", "1", "measure", "read", "service")), Options{}, "name its result folder instead"},
 		"baseTime": {"#[BaseTime: soon (seconds since epoch)]\n" + string(text), Options{}, "a.hlog:1:1: BaseTime: "},
 	} {
-		if _, _, err := stretches(t, Hdr, write(t, "a.hlog", c.text), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := periods(t, Hdr, write(t, "a.hlog", c.text), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

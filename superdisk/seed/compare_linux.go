@@ -75,7 +75,7 @@ func openBoth(o Order) (*copying, error) {
 	return c, nil
 }
 
-// read reads a stretch of both legs.
+// read reads a range of both legs.
 func (c *copying) read(e Extent) (one, other []byte, err error) {
 	n := (e.Length + page - 1) / page * page
 	one, other = c.buffers[0][:n], c.buffers[1][:n]
@@ -88,7 +88,7 @@ func (c *copying) read(e Extent) (one, other []byte, err error) {
 	return one, other, nil
 }
 
-// differing are the pages of a stretch, by where they begin, that are not the same on both legs.
+// differing are the pages of a range, by where they begin, that are not the same on both legs.
 func (c *copying) differing(e Extent) (pages []int64, err error) {
 	one, other, err := c.read(e)
 	if err != nil {

@@ -41,7 +41,7 @@ type Differ struct {
 	Unused  int64    `json:"unused"`   // allocated to a file and not written yet: nobody reads them from a leg
 }
 
-// Extent is a stretch of the array's data that is in use.
+// Extent is a range of the array's data that is in use.
 type Extent struct{ Start, Length int64 }
 
 // merge joins extents that touch, or between which less lies than a request costs, and leaves out what lies before from.

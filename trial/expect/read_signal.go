@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/document"
 )
 
-// The statistics of a signal over a stretch of time.
+// The statistics of a signal over a period.
 const (
 	Lowest  = "lowest"
 	Highest = "highest"

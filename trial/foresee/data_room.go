@@ -28,7 +28,7 @@ func RoomForData(ctx context.Context, t *spec.Trial, machine infra.Machine, home
 	packed := false
 	var seen []string
 	for _, c := range t.Cells {
-		measured, can := c.Workload.(workload.Measured)
+		measured, can := c.Workload.(workload.Tables)
 		if !can || slices.Contains(seen, c.Data) {
 			continue
 		}

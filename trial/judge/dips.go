@@ -109,7 +109,7 @@ func (s *PhaseRecord) underWay(d analyze.Dip, looks bool) string {
 	return slices.MinFunc(near, byBeginning).Key
 }
 
-// streaming adds which streams of data were under way in a stretch of time, if any were.
+// streaming adds which streams of data were under way in a period, if any were.
 func streaming(change *PhaseRecord, from, to time.Time) string {
 	for _, s := range change.Streams {
 		if s.From.Before(to) && s.To.After(from) {
@@ -119,7 +119,7 @@ func streaming(change *PhaseRecord, from, to time.Time) string {
 	return ""
 }
 
-// happening is the last thing that was done to a node, or that befell it, in a stretch of time.
+// happening is the last thing that was done to a node, or that befell it, in a period.
 func (r *Recording) happening(change *PhaseRecord, from, to time.Time) string {
 	found := ""
 	for _, e := range r.events {

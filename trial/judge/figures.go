@@ -140,7 +140,7 @@ func controlOf(t *spec.Trial, c *spec.Cell) *spec.Cell {
 	return nil
 }
 
-// phases lists every stretch, with its figures where the cells are not what is looked at; what followed a baseline is held
+// phases lists every period, with its figures where the cells are not what is looked at; what followed a baseline is held
 // against it.
 func phases(t *spec.Trial, r *Recording, o analyze.Options) []result.Phase {
 	var out []result.Phase

@@ -21,7 +21,7 @@ func replay(r *result.Result) (*Recording, error) {
 		return nil, err
 	}
 	out := &Recording{}
-	stretches, operations := map[string]*PhaseRecord{}, map[string][]string{}
+	periods, operations := map[string]*PhaseRecord{}, map[string][]string{}
 	for _, row := range r.Seconds {
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
 		if row.Operation != result.AllOperations && !slices.Contains(operations[where], row.Operation) {
@@ -35,11 +35,11 @@ func replay(r *result.Result) (*Recording, error) {
 			continue
 		}
 		where := series.Tag(row.Cell, strconv.Itoa(row.Round), row.Phase)
-		if stretches[where] == nil {
-			stretches[where] = out.Begin(PhaseRecord{Cell: row.Cell, Round: row.Round, Phase: row.Phase, From: row.Time, Operations: operations[where]})
+		if periods[where] == nil {
+			periods[where] = out.Begin(PhaseRecord{Cell: row.Cell, Round: row.Round, Phase: row.Phase, From: row.Time, Operations: operations[where]})
 		}
 		second.Start, second.Length = row.Time, row.Length
-		stretches[where].Add(second)
+		periods[where].Add(second)
 		second = load.Second{}
 	}
 	return out, nil

@@ -94,17 +94,17 @@ func bySpell(t *spec.Trial, r *Recording, points []series.Point) map[signalKey]m
 		level[c.Name], variant[c.Name] = levels[c.Variant], c.Variant
 		levels[c.Variant]++
 	}
-	stretches := slices.DeleteFunc(slices.Clone(r.Phases), func(s *PhaseRecord) bool { return s.Phase == expect.Warmup || s.Round == 0 })
-	slices.SortFunc(stretches, func(a, b *PhaseRecord) int { return a.From.Compare(b.From) })
+	periods := slices.DeleteFunc(slices.Clone(r.Phases), func(s *PhaseRecord) bool { return s.Phase == expect.Warmup || s.Round == 0 })
+	slices.SortFunc(periods, func(a, b *PhaseRecord) int { return a.From.Compare(b.From) })
 	for _, p := range points {
-		at, found := slices.BinarySearchFunc(stretches, p.Time, func(s *PhaseRecord, at time.Time) int { return s.From.Compare(at) })
+		at, found := slices.BinarySearchFunc(periods, p.Time, func(s *PhaseRecord, at time.Time) int { return s.From.Compare(at) })
 		if !found {
 			at--
 		}
-		if at < 0 || p.Time.After(stretches[at].To) {
+		if at < 0 || p.Time.After(periods[at].To) {
 			continue
 		}
-		s, key := stretches[at], signalKey{p.Signal, p.Node}
+		s, key := periods[at], signalKey{p.Signal, p.Node}
 		if out[key] == nil {
 			out[key] = map[string][][]analyze.Second{}
 		}

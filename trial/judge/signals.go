@@ -47,14 +47,14 @@ func (r *Recording) showing(cell, signal string) []string {
 	return nodes
 }
 
-// observed is a signal of one node in one stretch of time.
+// observed is a signal of one node in one period.
 type observed struct {
 	points []series.Point
 	silent time.Duration // the longest time without a reading
 	ending time.Duration // without one at the end
 }
 
-// observe picks the readings of a stretch of time. Silence counts from its beginning, but for a signal that a change brings
+// observe picks the readings of a period. Silence counts from its beginning, but for a signal that a change brings
 // about: from its first reading.
 func (all signalLog) observe(signal, node string, from, to time.Time, change bool) observed {
 	var o observed
@@ -79,7 +79,7 @@ func (all signalLog) observe(signal, node string, from, to time.Time, change boo
 	return o
 }
 
-// interval is a stretch of time that a metric speaks of.
+// interval is a period that a metric speaks of.
 type interval struct {
 	from, to time.Time
 	change   bool // something was done in it

@@ -11,7 +11,7 @@ import (
 	"plimsoll/series"
 )
 
-// watchedDifferences lists the signals that both of two watched stretches have, node by node, with a claim for each that its mean
+// watchedDifferences lists the signals that both of two watched periods have, node by node, with a claim for each that its mean
 // differs. One whose mean is nothing in one of them has no ratio, and is told in a note where it is something in the other.
 func watchedDifferences(v *result.Versus, first, second *result.Result) (claims []analyze.Claim) {
 	one, other := watchedSignals(first), watchedSignals(second)

@@ -143,7 +143,7 @@ func (r *Recording) eachWarmth(cell, phase, node string, tell func(result.Warmth
 	}
 }
 
-// of are the readings of a node, "" for all, in a stretch of time.
+// of are the readings of a node, "" for all, in a period.
 func of(points []series.Point, signal, node string, from, to time.Time) []series.Point {
 	var out []series.Point
 	for _, p := range points {

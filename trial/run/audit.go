@@ -14,13 +14,8 @@ import (
 	"plimsoll/trial/spec"
 )
 
-// keep runs the ledger beside the workload until ctx ends, and tells what became of that.
-func (r *runner) keep(ctx context.Context, c *spec.Cell, source engine.Database, seed uint64) (<-chan error, error) {
-	ended := make(chan error, 1)
-	if c.Beside == nil {
-		close(ended)
-		return ended, nil
-	}
+// keepLedger runs the ledger beside the workload until ctx ends, and tells what became of that.
+func keepLedger(ctx context.Context, c *spec.Cell, source engine.Database, seed uint64) (<-chan error, error) {
 	l := c.Load.Ledger
 	schedule, err := load.Poisson(seed, load.Constant(l.Rate.Curve[0].From))
 	if err != nil {
@@ -29,6 +24,7 @@ func (r *runner) keep(ctx context.Context, c *spec.Cell, source engine.Database,
 	spec := load.Spec{
 		Operations: c.Beside.Operations(), Connections: l.Connections, Schedule: schedule, Timeout: c.Load.Timeout,
 	}
+	ended := make(chan error, 1)
 	go func() {
 		_, err := load.Run(ctx, spec, c.Beside.Connect(source, seed), nil)
 		if errors.Is(err, context.Canceled) {
@@ -44,9 +40,6 @@ func (r *runner) keep(ctx context.Context, c *spec.Cell, source engine.Database,
 
 // audit asks what became of the writes that were acknowledged in a cell, on the servers that the load went to.
 func (r *runner) audit(ctx context.Context, c *spec.Cell, round int, source engine.Database) error {
-	if c.Ledger == nil {
-		return nil
-	}
 	began := time.Now()
 	audit, err := c.Ledger.Audit(ctx, source, func(done, total int64, what string) {
 		share := -1.0

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"plimsoll/engine"
@@ -16,7 +17,8 @@ import (
 
 // cellRun is a cell under load.
 type cellRun struct {
-	*runner
+	*records
+	trial   *spec.Trial
 	cell    *spec.Cell
 	round   int
 	servers *servers
@@ -30,6 +32,8 @@ type cellRun struct {
 	sources []engine.Database
 	avoids  []string // addresses that the load keeps away from, at the end of the last second
 	hung    map[hang]time.Duration
+	noise   time.Duration // that the noise of the load is looked at before anything is measured; 0: not at all
+	change  func(context.Context, spec.Call) ([]judge.Span, error)
 
 	health    *load.Health      // of the load generator, in the phase that is under way
 	responses *series.Histogram // in it
@@ -39,10 +43,12 @@ func (d *cellRun) run(ctx context.Context) error {
 	if err := d.warmUp(ctx); err != nil {
 		return err
 	}
-	if err := d.lookAtNoise(ctx); err != nil {
-		return err
+	if d.noise > 0 {
+		if err := d.lookAtNoise(ctx); err != nil {
+			return err
+		}
 	}
-	if err := giveDisk(ctx, d.runner, d.cell, d.servers, false); err != nil {
+	if err := giveDisk(ctx, d.trial, d.cell, d.servers, false); err != nil {
 		return err
 	}
 	if len(d.cell.Timeline) == 0 {
@@ -98,7 +104,9 @@ func (d *cellRun) next(ctx context.Context) (load.Second, error) {
 		}
 		d.watch.remember(own)
 		d.now.Add(s)
-		d.metrics.add(d.now.All[len(d.now.All)-1], d.now.Phase)
+		if d.trial.RunsRunbooks() { // whose guardrails ask
+			d.metrics.add(d.now.All[len(d.now.All)-1], d.now.Phase)
+		}
 		d.health.Add(s.Guard)
 		d.responses.Add(d.now.All[len(d.now.All)-1].Response)
 		d.observe(progress.Second{Row: row, Generator: d.generator()})
@@ -126,6 +134,38 @@ func (d *cellRun) connections(s load.Second) {
 		Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"connections": max(d.lost, before)},
 	})
 }
+
+// avoided makes events of nodes that the load keeps away from because they owe it answers, and to which it returns. What
+// hangs while nothing is done to the cluster is no part of the question: a baseline with it is none.
+func (d *cellRun) avoided(s load.Second) {
+	var now []string
+	for _, db := range d.sources {
+		if a, ok := engine.As[engine.Avoiding](db); ok {
+			now = append(now, a.Avoids()...)
+		}
+	}
+	slices.Sort(now)
+	now = slices.Compact(now)
+	tell := func(kind series.EventKind, here, there []string) {
+		for _, address := range here {
+			if !slices.Contains(there, address) {
+				d.happened(series.Event{Time: s.Start, Kind: kind, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"address": address}})
+			}
+		}
+	}
+	tell(series.LoadAvoids, now, d.avoids)
+	tell(series.LoadReturns, d.avoids, now)
+	d.avoids = now
+	for _, address := range now {
+		if d.hung == nil {
+			d.hung = map[hang]time.Duration{}
+		}
+		d.hung[hang{d.now.Phase, address}] += time.Second
+	}
+}
+
+// hang is where and when a node owed answers.
+type hang struct{ phase, address string }
 
 // errorClasses makes an event of a second's errors, by class.
 func (d *cellRun) errorClasses(s load.Second) {

@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"plimsoll/engine"
 	"plimsoll/load"
+	"plimsoll/loader"
+	"plimsoll/series"
 	"plimsoll/trial/foresee"
 	"plimsoll/trial/spec"
 )
@@ -152,6 +155,63 @@ func adopt(ctx context.Context, c *spec.Cell, all []engine.Database, target *spe
 	}
 	return nil
 }
+
+// issue is what issues a cell's load: on open data sets or over all nodes by this process, or by the loaders that the load
+// names.
+func (r *runner) issue(ctx context.Context, c *spec.Cell, s *servers, sets []spec.Dataset, sources []engine.Database, seed uint64) (load.Runner, placing, error) {
+	if len(c.Load.From) == 0 {
+		connect, over, err := r.connector(ctx, c, s, sources, seed)
+		return load.Here(connect), over, err
+	}
+	loaders, err := r.parts.LoadersOf(c.Load)
+	if err != nil {
+		return nil, nil, err
+	}
+	target, err := s.loadTarget(c.Load, sets[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	job, err := loader.NewJob(target, c.Workload, c.Source, c.Load.Parameters, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	return loader.Team{Loaders: loaders, Job: job, Version: r.options.Version}.Run, inOnePlace{}, nil
+}
+
+// placing is where the workers of a load are. It is closed when its clients are.
+type placing interface {
+	move(nodes []string)                // when nodes came or went
+	shares(at time.Time) []series.Point // of what nodes answered since it was last asked, where that is counted
+	close()
+}
+
+// connector is what makes the clients of a cell's load: from sources, over all nodes, or with its reads on replicas.
+func (r *runner) connector(ctx context.Context, c *spec.Cell, s *servers, sources []engine.Database, seed uint64) (load.Connect, placing, error) {
+	switch {
+	case c.Load.Reads == spec.ReadReplicas:
+		return r.readers(ctx, c, s, sources[0], seed)
+	case c.Load.Cache != nil:
+		behind, over, err := r.cached(ctx, c, s, sources)
+		if err != nil {
+			return nil, nil, err
+		}
+		return connect(c, behind, seed), over, nil
+	case c.Load.To != spec.ToAll:
+		return connect(c, sources, seed), inOnePlace{}, nil
+	}
+	open := func(ctx context.Context, node string) (engine.Database, error) {
+		return s.openLoad(ctx, c.Load, spec.Dataset{Nodes: []string{node}, Namespace: spec.Namespace})
+	}
+	over := &loadSpread{open: open, workload: c.Workload, seed: seed, nodes: s.serving(), bases: map[string]engine.Database{}}
+	return over.connect, over, nil
+}
+
+// inOnePlace is a load that does not move with the nodes.
+type inOnePlace struct{}
+
+func (inOnePlace) move([]string)                   {}
+func (inOnePlace) shares(time.Time) []series.Point { return nil }
+func (inOnePlace) close()                          {}
 
 // connect makes clients that are dealt out to the data sets in turn: as many for each, whatever becomes of the others.
 func connect(c *spec.Cell, all []engine.Database, seed uint64) load.Connect {

@@ -43,7 +43,7 @@ func TestOwnErrorsCouldNotRun(t *testing.T) {
 		"a server died":     {cut: fmt.Errorf("cell %q: %w", "a", errors.New("start server: its disk is full")), want: analyze.CouldNotRun, how: result.CouldNotRun, why: "its disk is full"},
 		"a person stops it": {cut: context.Canceled, want: analyze.Inconclusive, how: result.Interrupted},
 	} {
-		r := &runner{trial: tr, at: "round 2, lab/freeze"}
+		r := &runner{trial: tr, records: records{at: "round 2, lab/freeze"}}
 		if c.halt != nil && !errors.As(c.halt, &r.aborted) {
 			t.Fatalf("%s: %v", what, c.halt)
 		}

@@ -67,7 +67,7 @@ func TestTheRowsOfADataSetAreEstimated(t *testing.T) {
 			}
 			stored += bytes
 		}
-		said := w.(workload.Measured).DataBytes()
+		said := w.(workload.Tables).DataBytes()
 		t.Logf("%s: said %d, stored %d: %.2f", load, said, stored, float64(said)/float64(stored))
 		if said > stored || said < stored/2 {
 			t.Errorf("%s: said to be %d bytes, and stored are %d", load, said, stored)

@@ -28,7 +28,7 @@ func (d *cellRun) disturb(ctx context.Context, call spec.Call) error {
 		moved, promoted := d.shuffling(ctx), d.promoting(ctx)
 		changed := make(chan error, 1)
 		go func() {
-			steps, err := d.change(ctx, d.cell, d.round, d.servers, call)
+			steps, err := d.change(ctx, call)
 			now.Steps = append(now.Steps, steps...)
 			for _, step := range steps {
 				if call.Book.Looks(step.Key) {

@@ -2,6 +2,9 @@ package run
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/load"
@@ -30,6 +33,27 @@ func (d *cellRun) guard() {
 		case s.Change:
 			d.admit(at, load.Lateness(s.Guard), response)
 		}
+	}
+}
+
+// judgeHung says of the undisturbed phases in which nodes hung.
+func (d *cellRun) judgeHung() {
+	for _, at := range slices.SortedFunc(maps.Keys(d.hung), func(a, b hang) int { return strings.Compare(a.address, b.address) }) {
+		owed := d.hung[at]
+		switch at.phase {
+		case "baseline":
+			d.invalidate("%s, baseline: the node at %s accepted requests but answered none for %v, although nothing was done to it", where(d.cell.Name, d.round), at.address, owed)
+		case "measure":
+			d.note("%s, measure: the node at %s accepted requests but answered none for %v; the load went to the other nodes", where(d.cell.Name, d.round), at.address, owed)
+		}
+	}
+}
+
+// broke makes the trial INVALID for what went wrong with the load itself.
+func (d *cellRun) broke(all load.Summary) {
+	for _, reason := range slices.Compact(all.Broken) {
+		d.invalidate("%s: %s", where(d.cell.Name, d.round), reason)
+		d.happened(series.Event{Kind: series.LoadBroken, Cell: d.cell.Name, Round: d.round, Detail: map[string]any{"reason": reason}})
 	}
 }
 

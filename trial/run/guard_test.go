@@ -41,7 +41,7 @@ func TestAnUnfitGeneratorSaysWhatToDo(t *testing.T) {
 	if len(got) != 2 || !strings.Contains(got[0], "sudo chrt -a -R -r -p 1 $(pgrep -nf 'plimsoll.* (trial run|load run|rehearse) ')") || !strings.Contains(got[1], "more connections") {
 		t.Errorf("%q", got)
 	}
-	r := runner{trial: &spec.Trial{}, doubts: d}
+	r := runner{trial: &spec.Trial{}, records: records{doubts: d}}
 	if v := conclusion(&r, nil); v.Verdict != analyze.Invalid || !slices.Equal(v.Advice, got) {
 		t.Errorf("%+v", v)
 	}
@@ -59,11 +59,12 @@ func TestLatenessDuringAChangeIsAdmitted(t *testing.T) {
 		}
 		return h.Snapshot()
 	}
-	d := cellRun{runner: &runner{trial: &spec.Trial{}}}
+	r := &runner{trial: &spec.Trial{}}
+	d := cellRun{records: &r.records}
 	d.admit("round 1, grow", 28*time.Millisecond, response(32*time.Millisecond))
 	d.admit("round 1, stall", 28*time.Millisecond, response(900*time.Millisecond))
 	d.admit("round 1, quick", 900*time.Microsecond, response(time.Millisecond))
-	d.doubtGenerator()
+	r.doubtGenerator()
 	if len(d.notes) != 1 || !strings.Contains(d.notes[0], "round 1, grow: operations started late although connections were free (p99 28ms of 32") || len(d.invalid) != 0 {
 		t.Errorf("notes %q, invalid %q", d.notes, d.invalid)
 	}

@@ -11,7 +11,6 @@ import (
 	"plimsoll/lab"
 	"plimsoll/load"
 	"plimsoll/series"
-	"plimsoll/trial/spec"
 	"plimsoll/workload"
 )
 
@@ -26,41 +25,6 @@ type loadSpread struct {
 	nodes []string
 	bases map[string]engine.Database
 }
-
-// placing is where the workers of a load are. It is closed when its clients are.
-type placing interface {
-	move(nodes []string)                // when nodes came or went
-	shares(at time.Time) []series.Point // of what nodes answered since it was last asked, where that is counted
-	close()
-}
-
-// connector is what makes the clients of a cell's load: from sources, over all nodes, or with its reads on replicas.
-func (r *runner) connector(ctx context.Context, c *spec.Cell, s *servers, sources []engine.Database, seed uint64) (load.Connect, placing, error) {
-	switch {
-	case c.Load.Reads == spec.ReadReplicas:
-		return r.readers(ctx, c, s, sources[0], seed)
-	case c.Load.Cache != nil:
-		behind, over, err := r.cached(ctx, c, s, sources)
-		if err != nil {
-			return nil, nil, err
-		}
-		return connect(c, behind, seed), over, nil
-	case c.Load.To != spec.ToAll:
-		return connect(c, sources, seed), inOnePlace{}, nil
-	}
-	open := func(ctx context.Context, node string) (engine.Database, error) {
-		return s.openLoad(ctx, c.Load, spec.Dataset{Nodes: []string{node}, Namespace: spec.Namespace})
-	}
-	over := &loadSpread{open: open, workload: c.Workload, seed: seed, nodes: s.serving(), bases: map[string]engine.Database{}}
-	return over.connect, over, nil
-}
-
-// inOnePlace is a load that does not move with the nodes.
-type inOnePlace struct{}
-
-func (inOnePlace) move([]string)                   {}
-func (inOnePlace) shares(time.Time) []series.Point { return nil }
-func (inOnePlace) close()                          {}
 
 // move sets the nodes.
 func (s *loadSpread) move(nodes []string) {

@@ -9,6 +9,7 @@ import (
 	"plimsoll/engine"
 	"plimsoll/load"
 	"plimsoll/series"
+	"plimsoll/trial/judge"
 	"plimsoll/trial/progress"
 	"plimsoll/trial/spec"
 	"plimsoll/workload"
@@ -64,7 +65,10 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 	watching, unwatch := context.WithCancel(ctx)
 	w := r.watch(s, sets)
 	w.follow(watching, time.Minute)
-	if err = w.watchSeries(watching); err == nil {
+	if expressions := r.trial.Watched(); len(expressions) > 0 {
+		err = w.watchSeries(watching, expressions)
+	}
+	if err == nil {
 		err = runCell(watching, r, c, round, s, sets, all[0], loading, w)
 	}
 	unwatch()
@@ -72,7 +76,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 	r.recording.WarmAgain(c.Name, round, w.points)
 	r.recording.Keep(c.Name, round, w.points, r.trial.NamesSignal)
 	var failed *abort
-	if err == nil || errors.As(err, &failed) { // a change that failed may have lost writes
+	if c.Ledger != nil && (err == nil || errors.As(err, &failed)) { // a change that failed may have lost writes
 		err = errors.Join(err, r.audit(ctx, c, round, loading[0]))
 	}
 	if err != nil {
@@ -89,7 +93,7 @@ func (r *runner) cell(ctx context.Context, c *spec.Cell, round int) error {
 // runCell puts the cell under load, which comes from sources, warms it up and goes through its phases.
 func runCell(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers, sets []spec.Dataset, db engine.Database, sources []engine.Database, w *watch) error {
 	seed := r.trial.Seed + uint64(round)
-	spec := load.Spec{
+	operations := load.Spec{
 		Operations: c.Workload.Operations(), Connections: c.Load.Connections,
 		Limit: c.Load.Limit, Timeout: c.Load.Timeout,
 	}
@@ -98,7 +102,7 @@ func runCell(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers
 		if err != nil {
 			return err
 		}
-		spec.Schedule = schedule
+		operations.Schedule = schedule
 	}
 	issue, over, err := r.issue(ctx, c, s, sets, sources, seed)
 	if err != nil {
@@ -107,20 +111,28 @@ func runCell(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers
 	defer over.close()
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
-	kept, err := r.keep(loading, c, sources[0], seed)
-	if err != nil {
-		return err
+	var beside <-chan error
+	if c.Beside != nil {
+		if beside, err = keepLedger(loading, c, sources[0], seed); err != nil {
+			return err
+		}
 	}
 	seconds := make(chan load.Second, 16)
 	var all load.Summary
 	ended := make(chan error, 1)
 	go func() {
 		var err error
-		all, err = issue(loading, spec, func(s load.Second) { seconds <- s })
+		all, err = issue(loading, operations, func(s load.Second) { seconds <- s })
 		close(seconds)
 		ended <- err
 	}()
-	d := &cellRun{runner: r, cell: c, round: round, servers: s, db: db, seconds: seconds, watch: w, over: over, sources: sources}
+	d := &cellRun{
+		records: &r.records, trial: r.trial, cell: c, round: round, servers: s, db: db, seconds: seconds, watch: w, over: over, sources: sources,
+		noise: r.looksAtNoise(c),
+		change: func(ctx context.Context, call spec.Call) ([]judge.Span, error) {
+			return r.change(ctx, c, round, s, call)
+		},
+	}
 	r.live.Store(&d.metrics)
 	err = d.run(loading)
 	r.live.Store(nil)
@@ -129,8 +141,8 @@ func runCell(ctx context.Context, r *runner, c *spec.Cell, round int, s *servers
 	d.judgeHung()
 	for range seconds { // the last, cut short, belongs to no phase
 	}
-	if keepErr := <-kept; keepErr != nil {
-		err = errors.Join(keepErr, err)
+	if beside != nil {
+		err = errors.Join(<-beside, err)
 	}
 	if loadErr := <-ended; loadErr != nil && !errors.Is(loadErr, context.Canceled) {
 		err = errors.Join(fmt.Errorf("load: %w", loadErr), err)
@@ -164,11 +176,6 @@ func checkCell(ctx context.Context, r *runner, c *spec.Cell, round int, db engin
 	}
 	r.happened(series.Event{Kind: series.DataChecked, Name: c.Load.Workload, Cell: c.Name, Round: round, Detail: detail})
 	return nil
-}
-
-// invalidate adds a reason why the measurement itself is not to be believed.
-func (r *runner) invalidate(format string, args ...any) {
-	r.invalid = append(r.invalid, fmt.Sprintf(format, args...))
 }
 
 func where(cell string, round int) string {

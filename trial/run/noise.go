@@ -21,6 +21,17 @@ const (
 	NoiseLength = 15 * time.Second // unless Options.Noise says otherwise
 )
 
+// looksAtNoise is how long the noise is looked at in a cell: in the first of a trial alone. Stages of a rate begin when the warm-up is over: there it
+// is left out.
+func (r *runner) looksAtNoise(c *spec.Cell) time.Duration {
+	length := noiseCheck(r.trial, r.options.Noise)
+	if r.noise || length == 0 || c.Load.Rate.Staged() {
+		return 0
+	}
+	r.noise = true
+	return length
+}
+
 // noiseCheck is how long the noise is looked at; 0: not at all.
 func noiseCheck(t *spec.Trial, asked time.Duration) time.Duration {
 	switch {
@@ -35,14 +46,9 @@ func noiseCheck(t *spec.Trial, asked time.Duration) time.Duration {
 }
 
 // lookAtNoise goes on after the first warm-up for some seconds, which are booked under it, and says how small a difference the trial
-// could show if it stays like this. Stages of a rate begin when the warm-up is over: there it is left out.
+// could show if it stays like this.
 func (d *cellRun) lookAtNoise(ctx context.Context) error {
-	length := noiseCheck(d.trial, d.options.Noise)
-	if d.noise || length == 0 || d.cell.Load.Rate.Staged() {
-		return nil
-	}
-	d.noise = true
-	from := len(d.now.All)
+	length, from := d.noise, len(d.now.All)
 	for passed := time.Duration(0); length-passed > judge.Second/2; {
 		d.observe(progress.Stage{Doing: progress.WarmingUp, Cell: d.cell.Name, Round: d.round, Detail: "how noisy the load is", Share: float64(passed) / float64(length)})
 		s, err := d.next(ctx)
@@ -113,7 +119,7 @@ func longerKey(t *spec.Trial) string {
 	return "phases.measure"
 }
 
-// judgedLength is how long what is judged is measured in a round: of a timeline the first stretch of time.
+// judgedLength is how long what is judged is measured in a round: of a timeline the first period.
 func judgedLength(t *spec.Trial) time.Duration {
 	for _, s := range t.Timeline {
 		if s.Call == nil {

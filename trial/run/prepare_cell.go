@@ -11,6 +11,7 @@ import (
 	"plimsoll/trial/spec"
 
 	"plimsoll/engine"
+	"plimsoll/lab"
 )
 
 // stage brings the servers into a cell's state: its data, its settings, its nodes. It returns the names of its nodes.
@@ -19,7 +20,7 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 		return nil, nil
 	}
 	if r.trial.Phases.Restore == spec.RestoreNever {
-		return s.names(c.Cluster.Nodes), errors.Join(adjustSettings(ctx, c, s), giveDisk(ctx, r, c, s, true))
+		return s.names(c.Cluster.Nodes), errors.Join(adjustSettings(ctx, c, s), giveDisk(ctx, r.trial, c, s, true))
 	}
 	r.observe(progress.Stage{Doing: progress.Restoring, Cell: c.Name, Round: round, Share: -1})
 	if !s.fresh {
@@ -37,7 +38,7 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 		}
 		s.config, s.unsettled = maps.Clone(c.Cluster.Config), false
 	}
-	if err := giveDisk(ctx, r, c, s, true); err != nil {
+	if err := giveDisk(ctx, r.trial, c, s, true); err != nil {
 		return nil, err
 	}
 	nodes := s.names(c.Cluster.Nodes)
@@ -45,6 +46,22 @@ func (r *runner) stage(ctx context.Context, c *spec.Cell, round int, s *servers)
 		return nil, fmt.Errorf("start the cluster: %w", err)
 	}
 	return nodes, nil
+}
+
+// giveDisk gives the servers the disk of a cell: with a full bucket while they start and warm up, and as the trial says from then on.
+func giveDisk(ctx context.Context, t *spec.Trial, c *spec.Cell, s *servers, full bool) error {
+	if s.existing != nil || !t.Limited() {
+		return nil
+	}
+	d := c.Disk
+	if d == nil {
+		d = lab.Unlimited()
+	}
+	begin := *d
+	if all := 1.0; full || begin.Balance == nil {
+		begin.Balance = &all
+	}
+	return s.cluster.SetDisk(ctx, &begin)
 }
 
 // names are the first n nodes; the others are idle.

@@ -9,7 +9,7 @@ import (
 	"plimsoll/trial/judge"
 )
 
-// promotions are the moments at which members of a ring went from joining to normal, each as the stretch between two looks.
+// promotions are the moments at which members of a ring went from joining to normal, each as the period between two looks.
 type promotions struct {
 	joining map[string]time.Time // by host id: when each was last seen to join
 	taken   []judge.Span

@@ -9,10 +9,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"plimsoll/analyze"
+	"plimsoll/hint"
 	"plimsoll/result"
 	"plimsoll/trial/foresee"
 	"plimsoll/trial/judge"
@@ -22,7 +23,6 @@ import (
 
 	"plimsoll/durable"
 	"plimsoll/lab"
-	"plimsoll/series"
 )
 
 // Options say where a trial runs, what becomes of it and who watches.
@@ -47,7 +47,10 @@ type Options struct {
 // Nothing it started is left running.
 func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) (*result.Result, error) {
 	parts.ClusterLock = underway.Telling(parts.ClusterLock, options.Lab.Machine, options.Lab.Home)
-	r := &runner{trial: t, parts: parts, options: options, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now()}
+	r := &runner{
+		trial: t, parts: parts, options: options, servers: map[string]*servers{}, maxima: map[string]float64{}, started: time.Now(),
+		records: records{observer: options.Observer, log: options.Log},
+	}
 	var err error
 	if r.folder, err = result.Create(options.Dir, t.Document.Format(), r.started); err != nil {
 		return nil, err
@@ -60,7 +63,10 @@ func Run(ctx context.Context, t *spec.Trial, parts spec.Parts, options Options) 
 		}
 	}
 	r.observe(r.plan())
-	runErr := r.openRuns(ctx)
+	var runErr error
+	if t.RunsRunbooks() {
+		runErr = r.openRuns(ctx)
+	}
 	if runErr == nil {
 		runErr = tellForeseen(r, slices.Concat(foresee.Commands(t), foresee.SettingsOfLab(ctx, t, parts, options.Lab),
 			foresee.RoomForData(ctx, t, options.Lab.Machine, options.Lab.Home)))
@@ -111,29 +117,22 @@ type runner struct {
 	trial   *spec.Trial
 	parts   spec.Parts
 	options Options
-	folder  *result.Writer
 	started time.Time
+	records
 
 	underway *underway.Record // nil: it could not be written
 
-	watching  sync.Mutex                  // the observer is told one thing at a time
 	servers   map[string]*servers         // by data set
 	maxima    map[string]float64          // the largest rate, by data set
 	runs      *runs                       // nil: the trial runs no runbook
 	live      atomic.Pointer[liveMetrics] // of the load that is under way
 	stopping  atomic.Bool                 // the clusters go down
 	aborted   *abort
-	at        string // where the trial is: cell, round and phase
-	recording judge.Recording
 	settings  []result.Setting
 	facts     map[string]string // of the engine
 	host      map[string]string
-	notes     []string
-	invalid   []string
 	already   []string        // steps that had nothing to do, so that the trial shows nothing of them
 	unchanged bool            // a change had nothing to do at all
-	doubts    doubts          // of phases in which nothing was done to the cluster
-	admitted  doubts          // of changes
 	noise     bool            // was looked at
 	foresaw   map[string]bool // the data sets of which it was told what is known before the load
 	pace
@@ -157,6 +156,23 @@ func (r *runner) measure(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// order returns the cells of a round in the order in which they are run: each round begins elsewhere, and every other
+// one goes backwards, so that a drift of the machine falls on all cells alike while cells that are compared stay neighbours.
+func order(cells []*spec.Cell, round, rounds int) []*spec.Cell {
+	n := len(cells)
+	out := make([]*spec.Cell, n)
+	shift := (round - 1) * n / max(rounds, 1)
+	for i := range n {
+		out[i] = cells[(i+shift)%n]
+	}
+	if round%2 == 0 {
+		for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
+			out[i], out[j] = out[j], out[i]
+		}
+	}
+	return out
 }
 
 func (r *runner) plan() progress.Plan {
@@ -191,35 +207,32 @@ func (r *runner) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (r *runner) observe(u progress.Update) {
-	r.watching.Lock()
-	defer r.watching.Unlock()
-	if r.options.Observer != nil {
-		r.options.Observer.Observe(u)
+// conclusion gives the verdict on what was measured until the trial came to its end, or was cut off by an error.
+func conclusion(r *runner, cut error) result.Verdict {
+	r.doubtGenerator()
+	for _, note := range judge.LeftOut(r.trial, &r.recording) {
+		r.note("%s", note)
 	}
+	c := judge.Course{Ended: endedBy(r, cut), Partial: cut != nil || r.aborted != nil, Invalid: r.invalid, Already: r.already, Unchanged: r.unchanged, Notes: r.notes}
+	if !r.trial.CountsOnly() {
+		c.Advice = r.doubts.advice()
+	}
+	if r.aborted != nil {
+		c.Answer, c.Reason = r.aborted.answer, r.aborted.reason
+	}
+	return judge.Verdict(r.trial, &r.recording, c)
 }
 
-// happened books an event in the result and shows it.
-func (r *runner) happened(e series.Event) {
-	if e.Time.IsZero() {
-		e.Time = time.Now()
+// endedBy is how a trial ended before its end: a person interrupted it, or something that it needs was missing or wrong. It is nil of
+// one that came to its end, or whose change answered the question by failing.
+func endedBy(r *runner, cut error) *result.Ended {
+	switch {
+	case errors.Is(cut, context.Canceled):
+		return &result.Ended{How: result.Interrupted, Where: r.at}
+	case cut != nil:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: cut.Error(), Do: hint.Of(cut)}
+	case r.aborted != nil && r.aborted.answer == analyze.CouldNotRun:
+		return &result.Ended{How: result.CouldNotRun, Where: r.at, Why: r.aborted.reason, Do: r.aborted.advice}
 	}
-	r.watching.Lock()
-	r.recording.KeepEvent(e)
-	r.watching.Unlock()
-	if err := r.folder.Event(e); err != nil {
-		r.options.Log.Warn("event not written", "kind", e.Kind, "error", err)
-	}
-	r.observe(progress.Happened{Event: e})
-}
-
-// note adds something that a reader of the result should know, once.
-func (r *runner) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	for _, have := range r.notes {
-		if have == text {
-			return
-		}
-	}
-	r.notes = append(r.notes, text)
+	return nil
 }

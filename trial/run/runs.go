@@ -45,9 +45,6 @@ const (
 
 // openRuns makes the journal of the trial's runs.
 func (r *runner) openRuns(ctx context.Context) error {
-	if !r.trial.RunsRunbooks() {
-		return nil
-	}
 	folder := filepath.Join(r.options.Dir, journalFolder)
 	store, err := durable.Open(ctx, durable.Options{Folder: folder, Version: journal.Interpreter})
 	if err != nil {

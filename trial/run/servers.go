@@ -111,8 +111,10 @@ func nodesFor(r *runner, data string) int {
 
 // loadData prepares the workload's data and keeps a copy of it.
 func loadData(ctx context.Context, r *runner, c *spec.Cell, s *servers) error {
-	if err := makeTables(ctx, r, s); err != nil {
-		return err
+	if len(r.trial.Tables) > 0 {
+		if err := makeTables(ctx, r, s); err != nil {
+			return err
+		}
 	}
 	sets := c.Datasets(nil)
 	for _, p := range sets {

@@ -27,7 +27,7 @@ func (d *cellRun) streams(ctx context.Context) []engine.Stream {
 	return all
 }
 
-// flowing books the stretches, since a time, in which data moved between nodes. Those of one operation that touch are one.
+// flowing books the periods, since a time, in which data moved between nodes. Those of one operation that touch are one.
 func (d *cellRun) flowing(all []engine.Stream, since time.Time) []judge.Span {
 	flows := flowsOf(all, since, time.Now())
 	spans := make([]judge.Span, len(flows))
@@ -46,7 +46,7 @@ func (d *cellRun) flowing(all []engine.Stream, since time.Time) []judge.Span {
 	return spans
 }
 
-// flow is a stretch of time with streams of one operation.
+// flow is a period with streams of one operation.
 type flow struct {
 	judge.Span
 	streams map[string]moved // by their ids

@@ -10,7 +10,7 @@ import (
 	"plimsoll/trial/judge"
 )
 
-// Streams of one operation are one stretch, told by both ends and counted once, and are named in the cause of a dip that began
+// Streams of one operation are one period, told by both ends and counted once, and are named in the cause of a dip that began
 // while they went on.
 func TestStreamsAreNamedInTheCause(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -23,7 +23,7 @@ func TestStreamsAreNamedInTheCause(t *testing.T) {
 		{ID: "z", Node: "1", Operation: "Bootstrap", Status: "success", Sent: 9e6, Began: at(-100), Updated: at(-90)},
 	}, at(0), at(30))
 	if len(flows) != 2 {
-		t.Fatalf("%d stretches, expected 2: %+v", len(flows), flows)
+		t.Fatalf("%d periods, expected 2: %+v", len(flows), flows)
 	}
 	want := flow{judge.Span{Key: "bootstrap", From: at(10), To: at(16)}, map[string]moved{"a": {3e6, 3e6}, "b": {5e6, 0}}}
 	if !reflect.DeepEqual(flows[0], want) {
@@ -61,6 +61,6 @@ func TestAStreamCountsByWhicheverEndIsLeft(t *testing.T) {
 		of("sender left", "2", 0, 4e6), of("receiver left", "2", 7e6, 0), of("both ways", "1", 2e6, 1e6), of("both ways", "2", 1e6, 2e6),
 	}, at, at)
 	if len(flows) != 1 || flows[0].bytes() != 14e6 {
-		t.Errorf("got %+v, expected one stretch of 14,000,000 bytes", flows)
+		t.Errorf("got %+v, expected one period of 14,000,000 bytes", flows)
 	}
 }

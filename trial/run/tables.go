@@ -9,9 +9,6 @@ import (
 
 // makeTables executes the trial's schema on new servers.
 func makeTables(ctx context.Context, r *runner, s *servers) error {
-	if len(r.trial.Tables) == 0 {
-		return nil
-	}
 	db, err := s.open(ctx, spec.Dataset{})
 	if err != nil {
 		return err

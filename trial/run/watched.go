@@ -17,11 +17,7 @@ import (
 const wholeCluster = "cluster"
 
 // watchSeries reads the watched series that expectations name, until ctx ends.
-func (w *watch) watchSeries(ctx context.Context) error {
-	expressions := w.runner.trial.Watched()
-	if len(expressions) == 0 {
-		return nil
-	}
+func (w *watch) watchSeries(ctx context.Context, expressions []string) error {
 	on, err := w.runner.clusterOf(ctx, w.runner.nameOf(w.servers))
 	if err != nil {
 		return err

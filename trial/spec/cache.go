@@ -16,19 +16,6 @@ type ReadCache struct {
 // UsualKeep is how long an answer is kept unless the trial says it.
 const UsualKeep = 10 * time.Minute
 
-// checkCache refuses a cache together with what spreads a load.
-func (l Load) checkCache(n *document.Node, ps *document.Problems) {
-	if l.Cache == nil {
-		return
-	}
-	if l.Reads == ReadReplicas || l.To == ToAll || len(l.From) > 0 {
-		ps.Add(n, at(n, "cache").Errorf("cache needs a load on one server from Plimsoll's own process, without reads_from: replicas, to: all or from"))
-	}
-	if l.Cache.Memory < 1<<20 {
-		ps.Add(n, at(n, "cache").Errorf("a cache of %d bytes, expected a MiB or more", int64(l.Cache.Memory)))
-	}
-}
-
 // suitCache refuses a cache where Plimsoll does not run the servers, or nothing in SQL only reads.
 func (l Load) suitCache(n *document.Node, t *Trial, e engine.Engine) error {
 	if l.Cache == nil {

@@ -169,7 +169,7 @@ func (t *Trial) readLoad(c *Cell, node *document.Node, parts Parts) error {
 		return err
 	}
 	c.Load.defaults()
-	if err := c.Load.validate(node); err != nil {
+	if err := c.Load.validate(node.Get); err != nil {
 		return err
 	}
 	if t.Existing != nil && c.Load.To == ToAll {
@@ -198,13 +198,13 @@ func (t *Trial) readLoad(c *Cell, node *document.Node, parts Parts) error {
 	if err := c.keepLedger(node, parts, e); err != nil {
 		return err
 	}
-	if err := parts.checkFrom(c.Load, node); err != nil {
+	if err := parts.checkFrom(c.Load, node.Get); err != nil {
 		return err
 	}
 	if err := c.checkOn(node); err != nil {
 		return err
 	}
-	if _, ok := c.Workload.(workload.Divisible); !ok && len(c.Load.From) > 0 {
+	if _, ok := c.Workload.(workload.Tables); !ok && len(c.Load.From) > 0 {
 		return node.Get("from").Errorf("only one process can issue the workload %s", c.Workload.Name())
 	}
 	return nil

@@ -84,17 +84,13 @@ func (l Load) suit(n *document.Node, e engine.Engine) error {
 // Open tells whether operations arrive at a rate.
 func (l Load) Open() bool { return l.Rate.Share > 0 || len(l.Rate.Curve) > 0 }
 
-// ReadLoad reads a load that stands by itself.
-func ReadLoad(n *document.Node, parts Parts) (Load, error) {
-	var l Load
-	if err := n.Decode(&l); err != nil {
-		return l, err
-	}
+// Check completes a load that stands by itself, by the rules of one in a trial. What is wrong is told of the places at which its keys are written.
+func (l *Load) Check(parts Parts, at func(key string) *document.Node) error {
 	l.defaults()
 	var ps document.Problems
-	ps.Add(n, l.validate(n))
-	ps.Add(n, parts.checkFrom(l, n))
-	return l, ps.Err()
+	ps.Add(nil, l.validate(at))
+	ps.Add(nil, parts.checkFrom(*l, at))
+	return ps.Err()
 }
 
 // Schedule returns the arrivals of an open loop; most is the maximum that a share is of. The stages begin after the lead,

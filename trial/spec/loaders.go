@@ -8,12 +8,12 @@ import (
 )
 
 // checkFrom refuses loader machines that are not known.
-func (p Parts) checkFrom(l Load, n *document.Node) error {
+func (p Parts) checkFrom(l Load, at written) error {
 	if len(l.From) == 0 {
 		return nil
 	}
 	var ps document.Problems
-	from := n.Get("from")
+	from := at("from")
 	for i, name := range l.From {
 		one, err := p.Loader(name)
 		switch {

@@ -15,7 +15,7 @@ type Rate struct {
 	Curve []RateStage
 }
 
-// RateStage is a stretch of a curve in which the rate goes evenly from one value to another.
+// RateStage is a part of a curve in which the rate goes evenly from one value to another.
 type RateStage struct {
 	From, To float64       // operations per second
 	For      time.Duration // 0: to the end

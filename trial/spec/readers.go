@@ -26,19 +26,6 @@ func (r *Reads) UnmarshalDocument(n *document.Node) error {
 	return nil
 }
 
-// checkReads refuses reads from replicas together with what spreads a load otherwise.
-func (l Load) checkReads(n *document.Node, ps *document.Problems) {
-	if n.Get("max_behind") != nil && (l.Reads != ReadReplicas || l.MaxBehind <= 0) {
-		ps.Add(n, at(n, "max_behind").Errorf("max_behind is a time, with reads_from: replicas"))
-	}
-	if l.Reads != ReadReplicas {
-		return
-	}
-	if l.To == ToAll || len(l.On) > 0 || len(l.From) > 0 {
-		ps.Add(n, at(n, "reads_from").Errorf("reads_from: replicas needs a load on one data set from Plimsoll's own process, without to: all, on or from"))
-	}
-}
-
 // suitReads refuses reads from replicas where there are none, or nothing that only reads.
 func (l Load) suitReads(n *document.Node, t *Trial, parts Parts, e engine.Engine, w workload.Workload) error {
 	if l.Reads != ReadReplicas {

@@ -78,10 +78,10 @@ func (*Rate) DocumentSchema() document.Schema {
 		document.Schema{"type": "array", "items": stage, "minItems": 1})
 }
 
-// DocumentSchema says what a step of a timeline takes: a stretch of time, or what is run.
+// DocumentSchema says what a step of a timeline takes: a period, or what is run.
 func (*Step) DocumentSchema() document.Schema {
 	properties := callSchema()["properties"].(document.Schema)
-	for _, name := range stretches {
+	for _, name := range periods {
 		properties[name] = document.DurationSchema()
 	}
 	return document.Schema{"type": "object", "additionalProperties": false, "properties": properties}

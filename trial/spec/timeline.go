@@ -6,18 +6,18 @@ import (
 	"plimsoll/internal/document"
 )
 
-// Step is one entry of a timeline: a stretch of time, or a change that runs while the load goes on.
+// Step is one entry of a timeline: a period, or a change that runs while the load goes on.
 type Step struct {
 	Phase  string        // the phase it makes: baseline, wait, recovery, measure, or the name of what is run
-	Length time.Duration // of a stretch of time
+	Length time.Duration // of a period
 	Call   *Call         // of a change
 }
 
-// stretches are the steps that are nothing but time.
-var stretches = []string{"baseline", "wait", "recovery"}
+// periods are the steps that are nothing but time.
+var periods = []string{"baseline", "wait", "recovery"}
 
 // ownPhases are names that a change cannot be given: the phases that a trial has of itself.
-var ownPhases = append([]string{"warmup", "measure"}, stretches...)
+var ownPhases = append([]string{"warmup", "measure"}, periods...)
 
 // UnmarshalDocument reads {baseline: 60s}, {wait: 10s}, {recovery: 60s} or {run: NAME, with: {…}}.
 func (s *Step) UnmarshalDocument(n *document.Node) error {
@@ -30,7 +30,7 @@ func (s *Step) UnmarshalDocument(n *document.Node) error {
 		return err
 	}
 	first := n.Entries[0]
-	for _, name := range stretches {
+	for _, name := range periods {
 		if first.Key != name {
 			continue
 		}
@@ -47,7 +47,7 @@ func (s *Step) UnmarshalDocument(n *document.Node) error {
 		s.Phase, s.Length = name, d
 		return nil
 	}
-	p := document.UnknownKey(first, append([]string{"run"}, stretches...))
+	p := document.UnknownKey(first, append([]string{"run"}, periods...))
 	if first.Key == "uses" {
 		p.Hint = `did you mean "run"? uses belongs in the steps of a runbook`
 	}

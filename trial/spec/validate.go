@@ -167,21 +167,35 @@ func (t *Trial) validateStages() error {
 	return nil
 }
 
-func (l *Load) validate(n *document.Node) error {
+// written is where a key of a load is written: nil where it is not.
+type written func(key string) *document.Node
+
+func (l *Load) validate(at written) error {
 	var ps document.Problems
+	wrong := func(key, format string, args ...any) { ps = append(ps, at(key).Errorf(format, args...)) }
 	if l.Connections < 1 || l.Connections > 10_000 {
-		ps.Add(n, at(n, "connections").Errorf("%d connections, expected 1 to 10000", l.Connections))
+		wrong("connections", "%d connections, expected 1 to 10000", l.Connections)
 	}
-	if n.Get("arrivals") != nil && !l.Open() {
-		ps.Add(n, at(n, "arrivals").Errorf("arrivals without a rate: a closed loop has no arrivals"))
+	if at("arrivals") != nil && !l.Open() {
+		wrong("arrivals", "arrivals without a rate: a closed loop has no arrivals")
 	}
 	if l.To == ToAll && len(l.From) > 0 {
-		ps.Add(n, at(n, "to").Errorf("to: all needs a load from Plimsoll's own process, without from"))
+		wrong("to", "to: all needs a load from Plimsoll's own process, without from")
 	}
-	l.checkReads(n, &ps)
-	l.checkCache(n, &ps)
-	if n.Get("limit") != nil && !l.Open() {
-		ps.Add(n, at(n, "limit").Errorf("limit without a rate: in a closed loop no operation can be late"))
+	if at("max_behind") != nil && (l.Reads != ReadReplicas || l.MaxBehind <= 0) {
+		wrong("max_behind", "max_behind is a time, with reads_from: replicas")
+	}
+	if l.Reads == ReadReplicas && (l.To == ToAll || len(l.On) > 0 || len(l.From) > 0) {
+		wrong("reads_from", "reads_from: replicas needs a load on one data set from Plimsoll's own process, without to: all, on or from")
+	}
+	if l.Cache != nil && (l.Reads == ReadReplicas || l.To == ToAll || len(l.From) > 0) {
+		wrong("cache", "cache needs a load on one server from Plimsoll's own process, without reads_from: replicas, to: all or from")
+	}
+	if l.Cache != nil && l.Cache.Memory < 1<<20 {
+		wrong("cache", "a cache of %d bytes, expected a MiB or more", int64(l.Cache.Memory))
+	}
+	if at("limit") != nil && !l.Open() {
+		wrong("limit", "limit without a rate: in a closed loop no operation can be late")
 	}
 	return ps.Err()
 }

@@ -133,7 +133,7 @@ var help = map[string]string{
 	"plimsoll_aas":                             "Average active sessions by wait.",
 	"plimsoll_cores":                           "Processors of the instance.",
 	"plimsoll_commit_seconds":                  "Seconds of a commit, by part.",
-	"plimsoll_commit_part_seconds_total":       "Seconds that commits took, by part, since the watch began: with plimsoll_commit_parts_total the mean of any stretch.",
+	"plimsoll_commit_part_seconds_total":       "Seconds that commits took, by part, since the watch began: with plimsoll_commit_parts_total the mean of any period.",
 	"plimsoll_commit_parts_total":              "Commits whose part was timed, by part, since the watch began.",
 	"plimsoll_commit_group_size":               "Commits per write of the binary log (group commit).",
 	"plimsoll_replica_lag_seconds":             "Seconds that a channel is behind its source.",

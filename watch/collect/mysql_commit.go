@@ -17,7 +17,7 @@ const (
 // commits follows where the time of commits goes.
 type commits struct {
 	counters rates
-	all      map[string]watch.Counted // since the watch began, by part: what a mean over a stretch of any length is made of
+	all      map[string]watch.Counted // since the watch began, by part: what a mean over a period of any length is made of
 }
 
 // add counts what came since the reading before, and writes it.

@@ -78,7 +78,7 @@ func TestWhichVariablesAServerChangesByItself(t *testing.T) {
 	}
 }
 
-// The mean of a stretch is of all its commits, and not of its readings: 654 commits of 4 ms, and then one of a second.
+// The mean of a period is of all its commits, and not of its readings: 654 commits of 4 ms, and then one of a second.
 func TestTheMeanOfCommitsIsOverAllOfThem(t *testing.T) {
 	at := time.Unix(1000, 0)
 	var c commits

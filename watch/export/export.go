@@ -1,4 +1,4 @@
-// Package export makes a result folder of a stretch of time that a watch kept, so that two stretches can be compared as trials are.
+// Package export makes a result folder of a period that a watch kept, so that two periods can be compared as trials are.
 package export
 
 import (
@@ -136,7 +136,7 @@ func (x *exporter) spec() []byte {
 	return b.Bytes()
 }
 
-// longestGap is how far apart two readings of a counter may be to be one stretch of it.
+// longestGap is how far apart two readings of a counter may be to be one period of it.
 const longestGap = 15 * time.Second
 
 // statements writes what each instance executed, second by second: a cell for each.

@@ -34,7 +34,7 @@ var levels = map[string]string{
 	"mysql.history_list_length": "mysql_global_status_innodb_history_list_length",
 }
 
-// rateOver is the stretch of a rate: the ten seconds within which every counter is read, and a second to either side.
+// rateOver is the period of a rate: the ten seconds within which every counter is read, and a second to either side.
 const rateOver = "12s"
 
 // signals writes signals.csv and returns how many signals of how many instances it has.

@@ -82,19 +82,9 @@ func (o *OpenSearch) Counts() (sent, dropped, rejected uint64) {
 
 // Run sends until ctx ends, then tries once more.
 func (o *OpenSearch) Run(ctx context.Context) error {
-	pause := time.Second
-	for ctx.Err() == nil {
-		if err := o.Flush(ctx); err != nil && ctx.Err() == nil {
-			o.cfg.Log.Warn("OpenSearch accepts no documents: they are stored on disk", "error", err)
-			pause = min(2*pause, 30*time.Second)
-		} else {
-			pause = time.Second
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-	}
+	everySecond(ctx, o.Flush, func(err error) {
+		o.cfg.Log.Warn("OpenSearch accepts no documents: they are stored on disk", "error", err)
+	})
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	return errors.Join(o.Flush(last), o.spool.close())

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/prompb"
 
 	"plimsoll/engine"
+	"plimsoll/internal/poll"
 	"plimsoll/watch"
 )
 
@@ -49,20 +50,23 @@ func (w *RemoteWrite) Append(_ context.Context, samples []watch.Sample) error {
 
 // Run sends every second until ctx ends.
 func (w *RemoteWrite) Run(ctx context.Context) {
-	pause := time.Second
-	for ctx.Err() == nil {
-		if err := w.Flush(ctx); err != nil && ctx.Err() == nil {
-			if w.Log != nil {
-				w.Log.Warn("remote write: samples wait", "error", err)
-			}
+	everySecond(ctx, w.Flush, func(err error) {
+		if w.Log != nil {
+			w.Log.Warn("remote write: samples wait", "error", err)
+		}
+	})
+}
+
+// everySecond sends what waits until ctx ends: after an error less and less often, down to every 30 s, and tells of each.
+func everySecond(ctx context.Context, flush func(context.Context) error, tell func(error)) {
+	for pause := time.Second; ctx.Err() == nil; {
+		if err := flush(ctx); err != nil && ctx.Err() == nil {
+			tell(err)
 			pause = min(2*pause, 30*time.Second)
 		} else {
 			pause = time.Second
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = poll.Rest(ctx, pause) // it ends with ctx
 	}
 }
 

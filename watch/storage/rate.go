@@ -21,7 +21,7 @@ type rate struct {
 	over    time.Duration // how much of it was seen
 }
 
-// add takes the mean IOPS of a stretch of time. One of several minutes counts as one minute: how those differed from one another it does not tell.
+// add takes the mean IOPS of a period. One of several minutes counts as one minute: how those differed from one another it does not tell.
 // Parts of it are mixed with none of what came before, or minutes that are mixtures of two readings would differ less than the load does.
 func (r *rate) add(iops float64, over time.Duration) {
 	if over >= time.Minute {

@@ -286,11 +286,3 @@ func (b Bucket) Empties(iops float64) (time.Duration, bool) {
 	}
 	return time.Duration(b.Level / (iops - b.Base) * float64(time.Second)), true
 }
-
-// Refills tells how long an empty one takes to fill while nothing is asked of it.
-func (b Bucket) Refills() time.Duration {
-	if b.Base == 0 {
-		return 0
-	}
-	return time.Duration(b.Size / b.Base * float64(time.Second))
-}

@@ -85,10 +85,9 @@ type custom struct {
 }
 
 var (
-	_ workload.Workload     = (*custom)(nil)
-	_ workload.QueryCounter = (*custom)(nil)
-	_ workload.Divisible    = (*custom)(nil)
-	_ workload.Reading      = (*custom)(nil)
+	_ workload.Workload = (*custom)(nil)
+	_ workload.Tables   = (*custom)(nil)
+	_ workload.Reading  = (*custom)(nil)
 )
 
 // read makes the workload of a file.
@@ -218,7 +217,7 @@ func (w *custom) Prepare(ctx context.Context, db engine.Database, p workload.Pro
 	return w.dataSet().Prepare(ctx, db, p)
 }
 
-// DataBytes implements workload.Measured.
+// DataBytes implements workload.Tables.
 func (w *custom) DataBytes() int64 { return w.dataSet().Bytes() }
 
 // Cleanup implements workload.Workload.
@@ -241,7 +240,7 @@ func (w *custom) Adopt(ctx context.Context, db engine.Database) error {
 	return nil
 }
 
-// Divide implements workload.Divisible: each part adds rows of its own numbers, and picks only those beside what was there.
+// Divide implements workload.Tables: each part adds rows of its own numbers, and picks only those beside what was there.
 func (w *custom) Divide(p workload.Part) { w.part = p }
 
 // Connect implements workload.Workload.

@@ -112,7 +112,7 @@ func (r *request) readExpect(n *document.Node) error {
 	return ps.Err()
 }
 
-// segment is a stretch of text, or a parameter.
+// segment is a piece of text, or a parameter.
 type segment struct{ literal, name string }
 
 // segments takes a text apart at its :names; :: is a colon.

@@ -125,7 +125,7 @@ func (a *auditor) read(ctx context.Context, c *workload.Connection, worker int, 
 	return rows, err
 }
 
-// rows holds a stretch of an account against the database.
+// rows holds a range of an account against the database.
 func (a *auditor) rows(ctx context.Context, c *workload.Connection, of *account, from, to int64) error {
 	rows, err := a.read(ctx, c, of.worker, from, to)
 	if err != nil {

@@ -44,9 +44,8 @@ type ledger struct {
 }
 
 var (
-	_ workload.Workload     = (*ledger)(nil)
-	_ workload.Audited      = (*ledger)(nil)
-	_ workload.QueryCounter = (*ledger)(nil)
+	_ workload.Workload = (*ledger)(nil)
+	_ workload.Audited  = (*ledger)(nil)
 )
 
 func build(p parameters, given *document.Node, e engine.Engine) (workload.Workload, error) {

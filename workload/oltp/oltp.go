@@ -37,10 +37,9 @@ type oltp struct {
 }
 
 var (
-	_ workload.Workload     = (*oltp)(nil)
-	_ workload.QueryCounter = (*oltp)(nil)
-	_ workload.Divisible    = (*oltp)(nil)
-	_ workload.Reading      = (*oltp)(nil)
+	_ workload.Workload = (*oltp)(nil)
+	_ workload.Tables   = (*oltp)(nil)
+	_ workload.Reading  = (*oltp)(nil)
 )
 
 // kind is the parameters of one workload.
@@ -72,7 +71,7 @@ func (w *oltp) Prepare(ctx context.Context, db engine.Database, p workload.Progr
 	return w.dataSet(w.Tables).Prepare(ctx, db, p)
 }
 
-// DataBytes implements workload.Measured.
+// DataBytes implements workload.Tables.
 func (w *oltp) DataBytes() int64 { return w.dataSet(w.Tables).Bytes() }
 
 // Adopt takes what was not asked for from what is there: the number of tables, and the smallest of their highest ids.
@@ -146,7 +145,7 @@ func (w *oltp) Cleanup(ctx context.Context, db engine.Database) error {
 	return w.dataSet(n).Cleanup(ctx, db)
 }
 
-// Divide implements workload.Divisible: what the operations share stands in the database.
+// Divide implements workload.Tables: what the operations share stands in the database.
 func (*oltp) Divide(workload.Part) {}
 
 // Connect implements workload.Workload.

@@ -196,7 +196,7 @@ func TestScrambledIsAsSkewedAsYCSB(t *testing.T) {
 		if share := seen[hottest] / draws; math.Abs(share-want) > 0.001 {
 			t.Errorf("of %d keys the hottest has %.4f of the requests, expected %.4f", n, share, want)
 		}
-		if hottest != int(Scatter(0)%int64(n)) {
+		if hottest != int(Hash(0)%int64(n)) {
 			t.Errorf("the hottest key is %d", hottest)
 		}
 	}
@@ -204,8 +204,8 @@ func TestScrambledIsAsSkewedAsYCSB(t *testing.T) {
 
 func TestScatterIsYCSBs(t *testing.T) {
 	// user6284781860667377211 is the first key that YCSB loads.
-	if got := Scatter(0); got != 6284781860667377211 {
-		t.Errorf("Scatter(0) = %d", got)
+	if got := Hash(0); got != 6284781860667377211 {
+		t.Errorf("Hash(0) = %d", got)
 	}
 }
 

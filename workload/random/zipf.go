@@ -87,12 +87,12 @@ func NewScrambled(theta float64) *Scrambled { return &Scrambled{*NewZipf(theta)}
 
 // Draw implements Distribution.
 func (s *Scrambled) Draw(r *rand.Rand, n int64) int64 {
-	return Scatter(s.zipf.Draw(r, ScrambledItems)) % n
+	return Hash(s.zipf.Draw(r, ScrambledItems)) % n
 }
 
-// Scatter hashes a number to one from 0 to 2^63-1: FNV-1 over its eight bytes, lowest first, as YCSB's (which calls it
+// Hash hashes a number to one from 0 to 2^63-1: FNV-1 over its eight bytes, lowest first, as YCSB's (which calls it
 // FNV64; its order of xor and multiply is that of FNV-1a).
-func Scatter(n int64) int64 {
+func Hash(n int64) int64 {
 	hash, rest := uint64(0xcbf29ce484222325), uint64(n)
 	for range 8 {
 		hash = (hash ^ rest&0xff) * 1099511628211

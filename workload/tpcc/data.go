@@ -121,7 +121,7 @@ func (p parameters) history() workload.Source {
 func (p parameters) delivered(order int64) bool { return order <= p.Customers-p.Customers*3/10 }
 
 // lines is how many lines an order of the start has, 5 to 15: the same for its row and for its lines, which are made apart.
-func lines(w, d, order int64) int64 { return 5 + random.Scatter((w*districts+d)<<16+order)%11 }
+func lines(w, d, order int64) int64 { return 5 + random.Hash((w*districts+d)<<16+order)%11 }
 
 // orders are made by district, because a district's customers have one order each, in random order.
 func (p parameters) orders() workload.Source {

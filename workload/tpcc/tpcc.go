@@ -34,11 +34,10 @@ type tpcc struct {
 }
 
 var (
-	_ workload.Workload     = (*tpcc)(nil)
-	_ workload.Reading      = (*tpcc)(nil)
-	_ workload.Checker      = (*tpcc)(nil)
-	_ workload.QueryCounter = (*tpcc)(nil)
-	_ workload.Divisible    = (*tpcc)(nil)
+	_ workload.Workload = (*tpcc)(nil)
+	_ workload.Reading  = (*tpcc)(nil)
+	_ workload.Checker  = (*tpcc)(nil)
+	_ workload.Tables   = (*tpcc)(nil)
 )
 
 func build(p parameters, given *document.Node, e engine.Engine) (workload.Workload, error) {
@@ -96,7 +95,7 @@ func (w *tpcc) Prepare(ctx context.Context, db engine.Database, p workload.Progr
 	return w.dataSet().Prepare(ctx, db, p)
 }
 
-// DataBytes implements workload.Measured.
+// DataBytes implements workload.Tables.
 func (w *tpcc) DataBytes() int64 { return w.dataSet().Bytes() }
 
 // Cleanup implements workload.Workload.
@@ -149,7 +148,7 @@ func (w *tpcc) Adopt(ctx context.Context, db engine.Database) error {
 	return nil
 }
 
-// Divide implements workload.Divisible: what the transactions share stands in the database.
+// Divide implements workload.Tables: what the transactions share stands in the database.
 func (*tpcc) Divide(workload.Part) {}
 
 // Connect implements workload.Workload.

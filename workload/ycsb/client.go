@@ -124,6 +124,6 @@ func (c *client) scan(ctx context.Context, record int64) error {
 }
 
 func (c *client) keyOf(record int64) engine.Value {
-	c.key = appendKey(c.key[:0], random.Scatter(record))
+	c.key = appendKey(c.key[:0], random.Hash(record))
 	return engine.Chars(c.key)
 }

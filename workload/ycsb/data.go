@@ -62,7 +62,7 @@ func (w *ycsb) source(n int64, wanted func(record int64) bool) workload.Source {
 			keys = keys[:0]
 			part := math.MaxInt64/units + 1
 			for record := range n {
-				if key := random.Scatter(record); key/part == unit && wanted(record) {
+				if key := random.Hash(record); key/part == unit && wanted(record) {
 					keys = append(keys, key)
 				}
 			}
@@ -98,7 +98,7 @@ func (w *ycsb) Adopt(ctx context.Context, db engine.Database) error {
 		return fmt.Errorf("prepare %q: %w", w.texts.Read, err)
 	}
 	has := func(record int64) (bool, error) {
-		key := appendKey(nil, random.Scatter(record))
+		key := appendKey(nil, random.Hash(record))
 		var r engine.Result
 		err := statement.Exec(ctx, []engine.Value{engine.Chars(key)}, &r)
 		return r.Rows > 0, err

@@ -81,10 +81,9 @@ type ycsb struct {
 }
 
 var (
-	_ workload.Workload     = (*ycsb)(nil)
-	_ workload.QueryCounter = (*ycsb)(nil)
-	_ workload.Divisible    = (*ycsb)(nil)
-	_ workload.Reading      = (*ycsb)(nil)
+	_ workload.Workload = (*ycsb)(nil)
+	_ workload.Tables   = (*ycsb)(nil)
+	_ workload.Reading  = (*ycsb)(nil)
 )
 
 const table = "usertable"
@@ -142,7 +141,7 @@ func (w *ycsb) Prepare(ctx context.Context, db engine.Database, p workload.Progr
 	return w.dataSet().Prepare(ctx, db, p)
 }
 
-// DataBytes implements workload.Measured, by some records: all have the same fields.
+// DataBytes implements workload.Tables, by some records: all have the same fields.
 func (w *ycsb) DataBytes() int64 {
 	few := *w
 	few.Records = min(w.Records, 1000)
@@ -154,7 +153,7 @@ func (w *ycsb) Cleanup(ctx context.Context, db engine.Database) error {
 	return w.dataSet().Cleanup(ctx, db)
 }
 
-// Divide implements workload.Divisible: each part adds records of its own numbers, and picks only those beside what was there.
+// Divide implements workload.Tables: each part adds records of its own numbers, and picks only those beside what was there.
 func (w *ycsb) Divide(p workload.Part) { w.part = p }
 
 // Connect implements workload.Workload.

@@ -122,7 +122,7 @@ func TestReadsFollowAcknowledgedInserts(t *testing.T) {
 	var mu sync.Mutex
 	stored := map[string]bool{}
 	for n := range int64(records) {
-		stored[string(appendKey(nil, random.Scatter(n)))] = true
+		stored[string(appendKey(nil, random.Hash(n)))] = true
 	}
 	db := &recorder.Recorder{Mute: true}
 	db.Answer = func(text string, args []engine.Value, r *engine.Result) error {
@@ -270,7 +270,7 @@ func TestPrepareMakesEveryRecord(t *testing.T) {
 	if done != n || total != n {
 		t.Errorf("%d of %d records told", done, total)
 	}
-	if want := string(appendKey(nil, random.Scatter(0))); len(keys) != n || keys[n-1] != want {
+	if want := string(appendKey(nil, random.Hash(0))); len(keys) != n || keys[n-1] != want {
 		t.Fatalf("%d records, the last %s, expected %s", len(keys), keys[len(keys)-1], want)
 	}
 	slices.Sort(keys)
@@ -278,7 +278,7 @@ func TestPrepareMakesEveryRecord(t *testing.T) {
 		t.Error("some records were made twice")
 	}
 	for i := range int64(n) {
-		if _, found := slices.BinarySearch(keys, string(appendKey(nil, random.Scatter(i)))); !found {
+		if _, found := slices.BinarySearch(keys, string(appendKey(nil, random.Hash(i)))); !found {
 			t.Fatalf("record %d is not there", i)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // comparison compares the rows of a replica with those of its source while both go on.
 //
-// A stretch of rows is digested on the source; when the replica has what the source had then, it is digested there. Rows that
+// A range of rows is digested on the source; when the replica has what the source had then, it is digested there. Rows that
 // differ may have been changed meanwhile: they are looked at again, one by one, and those that still differ once more while
 // the source holds them. So what is reported differs for certain, and writers wait only for the last rows in doubt.
 type comparison struct {
@@ -150,7 +150,7 @@ func (c *comparison) boundary(ctx context.Context, t table, above []engine.Value
 	return held(r.Values), nil
 }
 
-// span compares one stretch.
+// span compares one range.
 func (c *comparison) span(ctx context.Context, t table, s span) error {
 	theirs, rows, err := digest(ctx, c.source, t, s, "")
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *comparison) span(ctx context.Context, t table, s span) error {
 	return c.doubtful(ctx, t, s)
 }
 
-// digest is what a stretch comes to, and how many rows it has.
+// digest is what a range comes to, and how many rows it has.
 func digest(ctx context.Context, s *server, t table, of span, locking string) (sum string, rows int64, err error) {
 	condition, args := of.where(t.key)
 	r, err := query(ctx, s, "SELECT "+aggregateOf(t.columns)+" FROM "+t.quoted()+" WHERE "+condition+locking, args)
@@ -216,7 +216,7 @@ func (c *comparison) holding(ctx context.Context, do func(context.Context) error
 	return c.source.do(ctx, "end the transaction that locks rows", "ROLLBACK")
 }
 
-// doubtful looks at a stretch that differed, row by row.
+// doubtful looks at a range that differed, row by row.
 func (c *comparison) doubtful(ctx context.Context, t table, s span) error {
 	condition, args := s.where(t.key)
 	left, err := c.unlike(ctx, t, condition, args, "")

@@ -268,7 +268,7 @@ func (c *cutover) carryOut(ctx context.Context, on *cluster.Cluster, call action
 	return out, outOfTime(ctx, c.complete(ctx, s))
 }
 
-// move is the stretch in which nobody writes. If it fails before the new server takes writes, the old one does again.
+// move is the time in which nobody writes. If it fails before the new server takes writes, the old one does again.
 func (c *cutover) move(ctx context.Context, on *cluster.Cluster, call action.Call, s *serverPair) (time.Duration, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, c.MaxGap, fmt.Errorf("not done within max_gap %v", c.MaxGap))

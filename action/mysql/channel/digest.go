@@ -39,7 +39,7 @@ func (c column) comparable() string {
 // hashOf is a row's text as 64 hexadecimal digits. (MySQL 9 has no MD5 of its own any more.)
 func hashOf(columns []column) string { return "SHA2(" + textOf(columns) + ", 256)" }
 
-// aggregateOf makes one row of a stretch: how many rows, and two numbers of their hashes that no order changes. What stands
+// aggregateOf makes one row of a range: how many rows, and two numbers of their hashes that no order changes. What stands
 // twice cancels in the first and not in the second.
 func aggregateOf(columns []column) string {
 	part := func(from, digits string) string {

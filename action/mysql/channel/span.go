@@ -9,7 +9,7 @@ import (
 	"plimsoll/engine/mysql/admin"
 )
 
-// span is a stretch of a table's rows in the order of its key: above one key, up to another. Without a bound it is open.
+// span is a range of a table's rows in the order of its key: above one key, up to another. Without a bound it is open.
 type span struct{ above, upTo []engine.Value }
 
 // where is the condition for a span, with its arguments. It is written so that a composite key's index is used.

@@ -1,10 +1,7 @@
 package loadcmd
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"plimsoll/catalog"
 	"plimsoll/cmd/plimsoll/home"
@@ -16,38 +13,51 @@ import (
 	"plimsoll/workload"
 )
 
-// issue reads how the load is issued, by the rules of a trial.
+// issue is how the load is issued, by the rules of a trial.
 func (o *runOptions) issue() (spec.Load, error) {
-	n := &document.Node{Kind: document.Mapping, File: "load run"}
-	put := func(key, flag, text string) error {
-		v, err := document.FlagValue("--"+flag, text)
-		if err == nil {
-			n.Put(key, v)
-		}
-		return err
-	}
-	errs := []error{put("workload", "workload", strconv.Quote(o.workload))}
-	if o.connections != 0 {
-		errs = append(errs, put("connections", "connections", fmt.Sprint(o.connections)))
-	}
+	l := spec.Load{Workload: o.workload, Connections: o.connections, Limit: o.limit, From: o.from, MaxBehind: o.maxBehind, Timeout: o.timeout}
+	var ps document.Problems
+	ps.Add(nil, l.Reads.UnmarshalDocument(flag("reads", o.reads)))
 	if o.rate != "" {
-		errs = append(errs, put("rate", "rate", o.rate), put("arrivals", "arrivals", o.arrivals))
+		rate, err := document.FlagValue("--rate", o.rate) // a list of stages is written as in a trial
+		if err == nil {
+			err = l.Rate.UnmarshalDocument(rate)
+		}
+		ps.Add(nil, err)
+		ps.Add(nil, l.Arrivals.UnmarshalDocument(flag("arrivals", o.arrivals)))
 	}
-	if o.limit > 0 {
-		errs = append(errs, put("limit", "limit", o.limit.String()))
+	if len(ps) == 0 {
+		ps.Add(nil, l.Check(catalog.Parts(), o.written))
 	}
-	if len(o.from) > 0 {
-		errs = append(errs, put("from", "from", "["+strings.Join(o.from, ", ")+"]"))
+	return l, ps.Err()
+}
+
+// written is the flag that says a key of a load; nil: it was not given.
+func (o *runOptions) written(key string) *document.Node {
+	switch {
+	case key == "connections":
+		return flag("connections", "")
+	case key == "reads_from":
+		return flag("reads", o.reads)
+	case key == "arrivals" && o.rate != "":
+		return flag("arrivals", o.arrivals)
+	case key == "limit" && o.limit != 0:
+		return flag("limit", o.limit.String())
+	case key == "max_behind" && o.maxBehind != 0:
+		return flag("max-behind", o.maxBehind.String())
+	case key == "from":
+		list := flag("from", "")
+		for _, name := range o.from {
+			list.Items = append(list.Items, flag("from", name))
+		}
+		return list
 	}
-	errs = append(errs, put("reads_from", "reads", o.reads))
-	if o.maxBehind != 0 {
-		errs = append(errs, put("max_behind", "max-behind", o.maxBehind.String()))
-	}
-	errs = append(errs, put("timeout", "timeout", o.timeout.String()))
-	if err := errors.Join(errs...); err != nil {
-		return spec.Load{}, err
-	}
-	return spec.ReadLoad(n, catalog.Parts())
+	return nil
+}
+
+// flag is the place that messages about a flag name.
+func flag(name, text string) *document.Node {
+	return &document.Node{Kind: document.Scalar, Text: text, File: "--" + name}
 }
 
 // issuer is what issues the load with a seed: this process, or the loaders that were asked for.

@@ -60,10 +60,8 @@ func summarize(s load.Summary, w workload.Workload) Summary {
 	for class, n := range s.All.ErrorClasses {
 		out.ErrorClasses[class] = n
 	}
-	if q, ok := w.(workload.QueryCounter); ok {
-		for i, each := range q.QueriesPerOperation() {
-			out.Queries += each * out.PerOperation[w.Operations()[i]].Throughput
-		}
+	for i, each := range w.QueriesPerOperation() {
+		out.Queries += each * out.PerOperation[w.Operations()[i]].Throughput
 	}
 	return out
 }

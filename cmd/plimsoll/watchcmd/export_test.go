@@ -16,7 +16,7 @@ import (
 	"plimsoll/watch/store"
 )
 
-// Two stretches of what a watch keeps, which goes on writing, are exported and compared: what differs is said, and what does not is not.
+// Two periods of what a watch keeps, which goes on writing, are exported and compared: what differs is said, and what does not is not.
 func TestWatchedStretchesAreCompared(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("PLIMSOLL_HOME", home)

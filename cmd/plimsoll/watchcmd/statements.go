@@ -14,10 +14,10 @@ import (
 // secondsApart is how many readings of every second there are for each of the load by account.
 const secondsApart = 10
 
-// mostLoads are shown of a stretch of time.
+// mostLoads are shown of a period.
 const mostLoads = 20
 
-// Statements are those that caused the load of an instance in a stretch of time, the largest first.
+// Statements are those that caused the load of an instance in a period, the largest first.
 func (s *Service) Statements(ctx context.Context, instance string, from, to time.Time) ([]watch.Statement, error) {
 	loads, err := s.means(ctx, "plimsoll_statement_aas", instance, from, to)
 	if err != nil || len(loads) == 0 {
@@ -47,7 +47,7 @@ func (s *Service) Statements(ctx context.Context, instance string, from, to time
 	return all, nil
 }
 
-// Callers are the accounts that caused the load of an instance in a stretch of time, the largest first.
+// Callers are the accounts that caused the load of an instance in a period, the largest first.
 func (s *Service) Callers(ctx context.Context, instance string, from, to time.Time) ([]watch.Caller, error) {
 	loads, err := s.means(ctx, "plimsoll_user_aas", instance, from, to)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Service) Callers(ctx context.Context, instance string, from, to time.Ti
 	return all, nil
 }
 
-// means are the largest means of a series over a stretch of time. In a reading that it is missing from it is 0, since only the largest are written.
+// means are the largest means of a series over a period. In a reading that it is missing from it is 0, since only the largest are written.
 // How many readings there were of statements a series of its own tells, since a server in distress is not asked for them; how many of accounts,
 // which are sampled each second, the load by wait.
 func (s *Service) means(ctx context.Context, series, instance string, from, to time.Time) ([]store.Line, error) {

@@ -12,7 +12,7 @@ import (
 	"plimsoll/watch/settings"
 )
 
-// Whose load it was is told of the stretch of time that is asked for, and not of now: a statement that ran in its first half is there with half of its load.
+// Whose load it was is told of the period that is asked for, and not of now: a statement that ran in its first half is there with half of its load.
 func TestStatementsOfAStretchOfTime(t *testing.T) {
 	t.Setenv("PLIMSOLL_HOME", t.TempDir())
 	deps, err := home.LabDeps()

@@ -21,7 +21,7 @@ type RDS struct{ servers Servers }
 
 var (
 	_ engine.Launcher        = RDS{}
-	_ engine.Templated       = RDS{}
+	_ engine.Cloner          = RDS{}
 	_ engine.Replicator      = RDS{}
 	_ engine.SettingsChecker = RDS{}
 )

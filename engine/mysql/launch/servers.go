@@ -25,8 +25,8 @@ import (
 type Servers struct{}
 
 var (
-	_ engine.Launcher  = Servers{}
-	_ engine.Templated = Servers{}
+	_ engine.Launcher = Servers{}
+	_ engine.Cloner   = Servers{}
 )
 
 const administrator = "plimsoll"

@@ -134,9 +134,9 @@ func (a *attack) judgeExit(ctx context.Context, s said) {
 	}
 }
 
-// drive begins a run, kills what works on it, and brings it to an end as the program advises. It returns how it ended; an empty run if
+// runToEnd begins a run, kills what works on it, and brings it to an end as the program advises. It returns how it ended; an empty run if
 // none was begun.
-func (a *attack) drive(ctx context.Context, s *scenario, kills int) (run string, st status, last said) {
+func (a *attack) runToEnd(ctx context.Context, s *scenario, kills int) (run string, st status, last said) {
 	p, mood := a.program, a.pick("forward", "forward", "back", "back", "plain")
 	if s.forward {
 		mood = "forward"

@@ -49,7 +49,7 @@ func TestACoordinatorThatHangs(t *testing.T) {
 		}
 		reads, writes := &avoiding{}, &avoiding{}
 		d := &cellRun{
-			runner: &runner{folder: f}, cell: &spec.Cell{}, round: 2, now: &judge.PhaseRecord{Phase: c.phase},
+			records: &records{folder: f}, cell: &spec.Cell{}, round: 2, now: &judge.PhaseRecord{Phase: c.phase},
 			sources: []engine.Database{reads, writes, nil},
 		}
 		for second, from := range c.seconds {
