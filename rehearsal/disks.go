@@ -71,12 +71,12 @@ func (p Plan) ships() bool { return p.Path == p.Prepared.Header.Runbook }
 func (p Plan) Unready() error {
 	h := p.Prepared.Header
 	if not, is := notOnDisks[h.Runbook]; is && p.ships() {
-		return hint.With(fmt.Errorf("Plimsoll makes no lab for %s by itself: %s", h.Runbook, not.why), p.byExample(h, not.example, not.onRing))
+		return hint.With(fmt.Errorf("%s has no lab that Plimsoll makes by itself: %s", h.Runbook, not.why), p.byExample(h, not.example, not.onRing))
 	}
 	if p.disksOf(h) != nil || !slices.ContainsFunc(h.Plan.Steps, func(s journal.PlanStep) bool { return onMachine(s.Uses) }) {
 		return nil
 	}
-	return hint.With(fmt.Errorf("Plimsoll makes no lab with machines for %s by itself: what its disks must be like beforehand, it cannot know", h.Runbook),
+	return hint.With(fmt.Errorf("%s has no lab with machines that Plimsoll makes by itself: what its disks must be like beforehand, it cannot know", h.Runbook),
 		p.byHand("write a trial with cluster: {machines: {volumes: …}}, and what has to be there first in its prepare, as examples/superdisk-detach/trial.yaml has it"))
 }
 
