@@ -31,6 +31,7 @@ type memoryCase struct {
 	warm       time.Duration // at least
 	operations int64         // to be done before the warm-up, where operations read what earlier ones wrote
 	measure    time.Duration // at least
+	counted    int64         // operations of the truth, at least
 	sizes      []float64     // times the pool
 	knee       bool          // look for the knee too
 	grown      []float64     // times the pool, after it is resized while the load goes on: how long until it holds as much
@@ -179,7 +180,7 @@ func (l *memoryLab) measured(ctx context.Context, seed uint64) (s work, warm boo
 	err = l.driven(ctx, seed, func(ctx context.Context, before work, since func() (work, error)) error {
 		warm = before.warm()
 		s, err = until(ctx, since, func(s work) bool {
-			return s.took >= l.measure && (s.reads >= enoughReads || s.took >= longestTruth && s.reads >= fewReads || s.took >= longestRare)
+			return s.took >= l.measure && (s.operations >= l.counted || s.took >= longestRare) && (s.reads >= enoughReads || s.took >= longestTruth && s.reads >= fewReads || s.took >= longestRare)
 		})
 		return err
 	})
