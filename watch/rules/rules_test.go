@@ -329,6 +329,48 @@ func TestAnAlertLivesAndDies(t *testing.T) {
 	}
 }
 
+// How long a condition has held, and since when people were told, is counted by the clock that runs on when somebody sets the time of day: the
+// times that are compared have the reading of that clock.
+func TestASetClockMovesNoAlert(t *testing.T) {
+	answer, failure := down("a/n1"), error(nil)
+	fired := make(chan struct{}, 1)
+	telling := &Telling{}
+	e := New(Config{
+		Series: fixed{&answer, &failure}, Every: time.Millisecond,
+		Groups: []store.Group{{Name: "g", Rules: []store.Rule{{Alert: "Down", Expr: "up == 0", For: 5 * time.Millisecond}}}},
+		Fired: func(ctx context.Context, all []watch.Alert) {
+			telling.Fired(ctx, all)
+			if len(all) > 0 {
+				select {
+				case fired <- struct{}{}:
+				default:
+				}
+			}
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); e.Run(ctx) }()
+	<-fired
+	cancel()
+	<-over
+	runsOn := func(what string, at time.Time) {
+		t.Helper()
+		if !strings.Contains(at.String(), " m=") { // time.Time.String shows such a reading
+			t.Errorf("%s, %s, would move with the time of day", what, at)
+		}
+	}
+	for _, a := range e.Alerts() {
+		runsOn("since when the condition holds", a.Since)
+	}
+	for _, told := range telling.groups {
+		runsOn("when people were told", told.at)
+	}
+	if len(e.Alerts()) != 1 || len(telling.groups) != 1 {
+		t.Errorf("%d alerts, %d groups", len(e.Alerts()), len(telling.groups))
+	}
+}
+
 // While the watch spares a server, and has read nothing of it since an alert's condition held, the alert stays as it was: nobody is told that it is over.
 func TestNothingIsResolvedOfAnInstanceThatIsNotPolled(t *testing.T) {
 	now := time.Unix(1700000000, 0)
