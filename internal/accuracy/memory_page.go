@@ -157,7 +157,8 @@ cache of InnoDB's kind, which keeps pages that were read once from pushing out t
 
 %s
 
-Reads of *scans* come one to two hundred at a time, so that a truth of 10,000 pages is known to a tenth only: where scans in 4 instances is furthest off, at 2.5 times the memory, it is of some 115 scans. Truths of scans count 50,000 operations since that was seen; these rows are from before.
+Reads of *scans* come one to two hundred at a time, so that a truth of 10,000 pages, of some hundred scans, is known to a tenth only. With such a truth scans in 4 instances was 20 %% off at 2.5 times the memory; the case was measured again with truths of 50,000 operations each, and all of its rows are
+from that run. The rows of scans with one instance are of 10,000 pages.
 
 Beside it stand the fitted model, which is the second opinion, and three ways to guess: reads fall as memory rises (power law with exponent 1); reads fall in a straight
 line to none when all data fits; and a Zipf law fitted to today's hit ratio alone (one size).
