@@ -20,7 +20,7 @@ var names = []string{
 	"plimsoll_disk_free_bytes", "plimsoll_disk_total_bytes", "plimsoll_schema_bytes", "plimsoll_rds", "plimsoll_aurora",
 	"plimsoll_superdisk_leg_missing", "plimsoll_superdisk_leg_hung_seconds", "plimsoll_superdisk_copying", "plimsoll_superdisk_record_age_seconds",
 	"plimsoll_superdisk_kernel_fit", "plimsoll_superdisk_unread",
-	"plimsoll_watch_paused", "plimsoll_own_query_seconds", "plimsoll_own_query_failed",
+	"plimsoll_watch_paused", "plimsoll_watch_unkept_seconds", "plimsoll_own_query_seconds", "plimsoll_own_query_failed",
 	"cassandra_active_tasks", "cassandra_pending_tasks", "cassandra_blocked_tasks", "cassandra_completed_tasks_total",
 	"cassandra_pending_compactions", "cassandra_running_compactions", "cassandra_streams", "cassandra_hinted_endpoints",
 	"cassandra_dropped_messages_total", "cassandra_expired_messages_total", "cassandra_clients", "cassandra_disk_mebibytes",

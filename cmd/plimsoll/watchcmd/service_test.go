@@ -198,7 +198,7 @@ func watchOnAFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.blind.after = time.Millisecond
+	s.blind.after = time.Nanosecond // the test looks within a millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
