@@ -154,7 +154,7 @@ func (w *troubled) diskFull() {
 			return err != nil && strings.Contains(err.Error(), "its disk is full")
 		})
 	})
-	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "start it again, plimsoll runbook plan cql/repair --cluster ")
+	w.says(result, analyze.Fail, w.host(full)+": its disk is full, with ", "start it again (plimsoll lab start ", "), plimsoll runbook plan cql/repair --cluster ")
 	if err := w.disk.Free(); err != nil {
 		w.Fatal(err)
 	}

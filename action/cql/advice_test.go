@@ -129,7 +129,7 @@ func TestAdviceAboutARing(t *testing.T) {
 			n.Machine, n.Data = disk, "/data"
 			on := s.on(n)
 			says(t, advised(t, refusalOf(t, repairOf(""), on), "10.0.0.2: its disk is full, with 10.5 MB free for /data"),
-				`Free some of its disk .*, start it again, run cql/repair, then plimsoll runbook resume RUN`)
+				`Free some of its disk .*, start it again \(on its machine, such as systemctl start cassandra\), run cql/repair, then plimsoll runbook resume RUN`)
 			disk.free = 1 << 40
 			if err := n.Server.Start(t.Context()); err != nil {
 				t.Fatal(err)

@@ -29,7 +29,7 @@ const (
 	ofStopped   = "If it will not come back, replace it: "
 	unlocked    = ". If this run has begun, it has the cluster's lock: release it before that with plimsoll runbook cancel RUN --leave REASON"
 	ofHanging   = "Find out what it waits for (its disk, its memory, a paused host), let it continue or restart it, then plimsoll runbook resume RUN; the others' hints deliver what it missed, or run cql/repair if it was away for longer than they store hints (three hours)"
-	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, nodetool cleanup, other files; never its commit log), start it again, run cql/repair, then plimsoll runbook resume RUN; adding a node does not help before the others are cleaned up. To give it a larger disk, replace it: "
+	ofFullDisk  = "Free some of its disk (nodetool clearsnapshot, nodetool cleanup, other files; never its commit log), start it again (%s), run cql/repair, then plimsoll runbook resume RUN; adding a node does not help before the others are cleaned up. To give it a larger disk, replace it: "
 	ofNoClients = "Its log says why; nodetool enablegossip and enablebinary undo disablegossip and disablebinary, other causes need a restart"
 	ofSeeds     = " is a seed: members do not need one to run, and a node that starts tries the next seed in its list; only a node with no other seed (seed_provider) has to wait for it"
 )
@@ -69,7 +69,7 @@ func (r *ring) diagnose(ctx context.Context, m engine.Member) diagnosis {
 	}
 	n := r.nodes[at]
 	if free, known := freeOn(ctx, n); known && free < fullDisk {
-		return diagnosis{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), ofFullDisk + replacing(n.Name), true}
+		return diagnosis{fmt.Sprintf("its disk is full, with %s free for %s", megabytes(free), n.Data), fmt.Sprintf(ofFullDisk, r.starting(n.Name)) + replacing(n.Name), true}
 	}
 	if n.Server != nil {
 		if running, err := n.Server.Running(ctx); err == nil && !running {
